@@ -1,0 +1,1 @@
+"""Small session logs, written for `mem demo`."""

@@ -1,0 +1,1 @@
+"""Context files: rules rendered into the files that agents read."""

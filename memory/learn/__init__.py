@@ -1,0 +1,1 @@
+"""From session events to insights, and from insights to bullets."""

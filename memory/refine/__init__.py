@@ -1,0 +1,1 @@
+"""Cleaning: which bullets are duplicates, which have stopped helping."""

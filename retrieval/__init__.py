@@ -1,0 +1,1 @@
+"""From a prompt to the few bullets that belong in front of it."""

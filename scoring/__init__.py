@@ -1,0 +1,1 @@
+"""Pure numbers: what evidence says of a bullet. No clock, no files; time is an argument."""

@@ -1,0 +1,1 @@
+"""acemem: a scored memory for coding agents."""
