@@ -1,0 +1,135 @@
+"""Settings: one table of names, defaults and meanings; values live in `config.toml` in the store's home."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from acemem.memory.errors import UsageError
+
+FILE_NAME = "config.toml"
+
+
+def _setting(default: Any, meaning: str, low: float | None = None, high: float | None = None) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. The field `score_helpful` is the setting `score.helpful`."""
+
+    embedder: str = _setting("minilm", "what turns text into vectors: minilm, hashing, sentence-transformers:NAME")
+    score_helpful: float = _setting(0.3, "what one helpful mark adds to a score", 0.001, 100)
+    score_harmful: float = _setting(-0.5, "what one harmful mark adds to a score", -100, -0.001)
+    search_k: int = _setting(7, "how many hits `mem search` returns", 1, 1000)
+    search_floor: float = _setting(0.12, "how near in meaning a bullet must be: 0 unrelated, 1 the same", 0, 1)
+    hook_k: int = _setting(5, "how many bullets a hook puts in front of a prompt at most", 1, 50)
+    hook_tokens: int = _setting(1200, "the size of an injection at most, in tokens of four characters", 50, 2300)
+    hook_repeat_after: int = _setting(20, "prompts until the same bullet may be shown again in a session", 0, 1000)
+    ingest_max_sessions: int = _setting(20, "how many discovered sessions one `mem ingest` reads, newest first", 1, 1e6)
+    refine_duplicate: float = _setting(0.85, "MiniLM cosine from which two bullets are looked at as duplicates", 0.5, 1)
+    refine_guard: float = _setting(0.2, "share of live bullets a plan may remove without --yes", 0, 1)
+    render_bullets: int = _setting(40, "how many rules a context file gets at most", 1, 500)
+    render_chars: int = _setting(8000, "how long a managed block may be, in characters", 200, 100000)
+
+
+NAMES: tuple[str, ...] = tuple(f.name.replace("_", ".", 1) for f in fields(Settings))
+
+
+def meaning(name: str) -> str:
+    """What a setting is for, in one line."""
+    return str(_field(name).metadata["meaning"])
+
+
+def default(name: str) -> Any:
+    """What a setting is when nobody has set it."""
+    return _field(name).default
+
+
+def load(home: Path) -> Settings:
+    """The settings of a store; defaults where nothing is set.
+
+    Raises UsageError naming the file, the setting, and what was expected.
+    """
+    path = home / FILE_NAME
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return Settings()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}; correct it, or remove it to use the defaults") from error
+    values = {}
+    for name, value in _flat(document).items():
+        try:
+            values[name.replace(".", "_", 1)] = check(name, value)
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from error
+    return Settings(**values)
+
+
+def check(name: str, value: Any) -> Any:
+    """The value as the setting's type. Raises UsageError for an unknown name or a value out of range."""
+    spec = _field(name)
+    kind = type(spec.default)
+    if isinstance(value, str) and kind is not str:
+        try:
+            value = kind(value)
+        except ValueError:
+            raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}") from None
+    if kind is float and type(value) is int:
+        value = float(value)
+    low, high = spec.metadata["low"], spec.metadata["high"]
+    if type(value) is not kind or (low is not None and not low <= value <= high) or value == "":
+        raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}")
+    return value
+
+
+def save(home: Path, name: str, value: Any) -> Any:
+    """Sets one setting in the store's file, keeping its comments and order; returns the value as stored."""
+    import tomlkit
+
+    value = check(name, value)
+    path = home / FILE_NAME
+    load(home)  # refuse to edit what cannot be read
+    document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else "")
+    table, _, key = name.rpartition(".")
+    target: Any = document
+    if table:
+        if table not in document:
+            document.add(table, tomlkit.table())
+        target = document[table]
+    target[key] = value
+    home.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(f".{os.getpid()}.new")
+    fresh.write_text(tomlkit.dumps(document), "utf-8")
+    os.replace(fresh, path)
+    return value
+
+
+def _field(name: str) -> Any:
+    for spec in fields(Settings):
+        if spec.name.replace("_", ".", 1) == name:
+            return spec
+    raise UsageError(f"no setting {name!r}; the settings are {', '.join(NAMES)}")
+
+
+def _expected(spec: Any) -> str:
+    kind = {int: "a whole number", float: "a number", str: "a name"}[type(spec.default)]
+    low, high = spec.metadata["low"], spec.metadata["high"]
+    return kind if low is None else f"{kind} from {low:g} to {high:g}"
+
+
+def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{key}.{inner}": leaf for inner, leaf in value.items()})
+        else:
+            flat[key] = value
+    return flat

@@ -1,0 +1,438 @@
+"""The ledger: the append-only truth of the store, in SQLite.
+
+An event that `append` returned survives kill -9 and power loss (WAL, synchronous=FULL). Everything else here
+is derived: the `bullets` table is the fold of the events, refreshed in the same transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from acemem.memory.errors import NotFound, StoreError, UsageError
+from acemem.memory.fold import fold, sources_from, undone
+from acemem.memory.models import Bullet, Draft, Event
+from acemem.memory.schema import migrate
+from acemem.scoring.effectiveness import Mark, Weights
+
+BUSY_SECONDS = 30.0
+BATCH = 500  # ids per query; SQLite's limit on variables is far higher everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a log was read, and enough of its identity to notice that it changed.
+
+    `head` is the hash of its first 4 KiB; `consumed` counts bytes of whole records.
+    """
+
+    path: str
+    inode: int
+    size: int
+    mtime_ns: int
+    head: str
+    consumed: int
+    sessions: tuple[str, ...]
+
+    def same_bytes(self, other: Cursor) -> bool:
+        """Whether nothing has happened to the log between the two."""
+        return (self.inode, self.size, self.mtime_ns, self.head) == (
+            other.inode,
+            other.size,
+            other.mtime_ns,
+            other.head,
+        )
+
+
+def text_hash(text: str) -> str:
+    """What two texts share that differ only in case and white space."""
+    return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:32]
+
+
+class Ledger:
+    """Every event of one store, and the bullets they fold into. One connection; open one per thread."""
+
+    def __init__(self, path: Path, weights: Weights) -> None:
+        self.path = path
+        self.weights = weights
+        with self._told():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            migrate(self._db)
+        self._refold_if_weights_changed()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._db.close()
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; nested use joins the outer one. Raises StoreError when the store cannot be written."""
+        if self._db.in_transaction:
+            yield
+            return
+        with self._told():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def append(self, drafts: Sequence[Draft], at: float) -> list[Event]:
+        """Writes events down for good and folds them in. `at` is now, in UTC seconds.
+
+        When this returns outside a `transaction`, the events are on disk.
+        """
+        written: list[Event] = []
+        with self.transaction():
+            for draft in drafts:
+                row = self._db.execute(
+                    "INSERT INTO events(at, type, bullet, other, session, data) VALUES (?, ?, ?, ?, ?, ?)",
+                    (at, draft.type, draft.bullet, draft.other, draft.session, _dump(draft.data)),
+                )
+                assert row.lastrowid is not None
+                seq = row.lastrowid
+                written.append(Event(seq, at, draft.type, draft.bullet, draft.other, draft.session, draft.data))
+            self._refold({id for event in written for id in (event.bullet, event.other) if id is not None})
+        return written
+
+    def undo(self, events: Iterable[Event], at: float) -> list[Event]:
+        """Takes events back. Raises UsageError for one that is undone already or that cannot be undone."""
+        drafts = []
+        with self.transaction():
+            for event in events:
+                if event.type in ("add", "receipt"):
+                    raise UsageError(
+                        f"{event.id} is of type {event.type!r}, which cannot be undone; "
+                        f"to take a bullet away use `mem forget {event.bullet or 'ID'}`"
+                    )
+                if self.is_undone(event):
+                    raise UsageError(f"{event.id} is undone already; see `mem history {event.bullet or ''}`".rstrip())
+                drafts.append(Draft("undo", event.bullet, event.other, event.session, {"seq": event.seq}))
+            return self.append(drafts, at)
+
+    def is_undone(self, event: Event) -> bool:
+        """Whether a later undo takes this event back."""
+        undos = f"{_EVENT} WHERE type = 'undo' AND bullet IS ? AND seq > ? ORDER BY seq"
+        rows = self._rows(undos, event.bullet, event.seq)
+        return event.seq in undone([_event(row) for row in rows])
+
+    # -- reading events --------------------------------------------------------------------------
+
+    def event(self, name: str) -> Event:
+        """The event called `e42`. Raises NotFound."""
+        digits = name.removeprefix("e")
+        rows = []
+        if digits.isascii() and digits.isdigit() and len(digits) < 19:  # SQLite's integers end there
+            rows = self._rows(f"{_EVENT} WHERE seq = ?", int(digits))
+        if not rows:
+            raise NotFound(f"no event {name!r} in this ledger; events are named e1, e2 ...: see `mem history ID`")
+        return _event(rows[0])
+
+    def history(self, bullet: str) -> list[Event]:
+        """Everything that happened to a bullet, in order, undone or not."""
+        return [
+            _event(row) for row in self._rows(f"{_EVENT} WHERE bullet = ? OR other = ? ORDER BY seq", bullet, bullet)
+        ]
+
+    def events(self, type: str, session: str | None = None, last: int | None = None) -> list[Event]:
+        """Events of one type, oldest first; `last` keeps only the newest few."""
+        where, values = "type = ?", [type]
+        if session is not None:
+            where, values = where + " AND session = ?", [type, session]
+        rows = self._rows(f"{_EVENT} WHERE {where} ORDER BY seq DESC LIMIT ?", *values, -1 if last is None else last)
+        return [_event(row) for row in reversed(rows)]
+
+    def head(self) -> int:
+        """The number of the newest event, 0 before the first."""
+        return int(self._rows("SELECT coalesce(max(seq), 0) FROM events")[0][0])
+
+    # -- reading bullets -------------------------------------------------------------------------
+
+    def get(self, name: str) -> Bullet:
+        """The bullet whose id is, or alone begins with, `name`. Raises NotFound, or UsageError if several do."""
+        name = name.strip().removeprefix("[").removesuffix("]").removeprefix("mem:")
+        rows = self._rows("SELECT state FROM bullets WHERE id = ?", name)
+        if not rows and len(name) >= 4 and name.isalnum():
+            rows = self._rows("SELECT state FROM bullets WHERE id >= ? AND id < ? LIMIT 3", name, name + "\U0010ffff")
+        if not rows:
+            raise NotFound(f"no bullet {name!r} in this store; `mem list` shows the ids")
+        if len(rows) > 1:
+            ids = ", ".join(_bullet(row[0]).id for row in rows)
+            raise UsageError(f"{name!r} begins several ids ({ids} ...); give more letters")
+        return _bullet(rows[0][0])
+
+    def get_many(self, ids: Iterable[str]) -> dict[str, Bullet]:
+        """The bullets with these ids, as far as they exist."""
+        wanted = list(ids)
+        found: dict[str, Bullet] = {}
+        for start in range(0, len(wanted), BATCH):
+            part = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(part))
+            for (state,) in self._rows(f"SELECT state FROM bullets WHERE id IN ({marks})", *part):
+                bullet = _bullet(state)
+                found[bullet.id] = bullet
+        return found
+
+    def bullets(
+        self, *, scope: str | None = None, kind: str | None = None, archived: bool = False, limit: int | None = None
+    ) -> list[Bullet]:
+        """Bullets by scope and kind, oldest id order; archived ones only when asked for."""
+        where, values = ["1"], []
+        for column, value in (("scope", scope), ("kind", kind)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        if not archived:
+            where.append("status != 'archived'")
+        query = f"SELECT state FROM bullets WHERE {' AND '.join(where)} ORDER BY id LIMIT ?"
+        return [_bullet(state) for (state,) in self._rows(query, *values, -1 if limit is None else limit)]
+
+    def with_text(self, scope: str, text: str) -> list[Bullet]:
+        """Bullets of a scope that say just this, live ones first."""
+        rows = self._rows(
+            "SELECT state FROM bullets WHERE scope = ? AND text_hash = ? ORDER BY status = 'archived', id",
+            scope,
+            text_hash(text),
+        )
+        return [_bullet(state) for (state,) in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many bullets there are of each status."""
+        return dict(self._rows("SELECT status, count(*) FROM bullets GROUP BY status"))
+
+    def scopes(self) -> dict[str, int]:
+        """How many live bullets each scope holds."""
+        return dict(
+            self._rows("SELECT scope, count(*) FROM bullets WHERE status != 'archived' GROUP BY scope ORDER BY scope")
+        )
+
+    def mark_totals(self) -> tuple[float, float]:
+        """Weighted helpful and harmful marks of the whole store: what the running base rate is made of."""
+        [(helpful, harmful)] = self._rows("SELECT total(helpful), total(harmful) FROM bullets")
+        return helpful, harmful
+
+    # -- what the bullet table still lacks -------------------------------------------------------
+
+    def dirty(self) -> list[Bullet]:
+        """Bullets whose newest state the bullet table does not have yet."""
+        return [_bullet(state) for (state,) in self._rows("SELECT state FROM bullets WHERE dirty > 0")]
+
+    def is_stale(self) -> bool:
+        """Whether the bullet table lacks a bullet, or has one with other words, place or status.
+
+        Changed numbers alone do not make it stale: ranking reads those from here.
+        """
+        return bool(self._rows("SELECT 1 FROM bullets WHERE dirty = 2 LIMIT 1"))
+
+    def clean(self, bullets: Iterable[Bullet]) -> None:
+        """Notes that the bullet table has these states; one that changed meanwhile stays dirty."""
+        with self.transaction():
+            self._db.executemany(
+                "UPDATE bullets SET dirty = 0 WHERE id = ? AND state = ?",
+                [(bullet.id, _dump(asdict(bullet))) for bullet in bullets],
+            )
+
+    def soil(self) -> None:
+        """Notes that the bullet table has nothing: it will be written whole."""
+        with self.transaction():
+            self._db.execute("UPDATE bullets SET dirty = 2")
+
+    # -- vectors, cursors, facts -----------------------------------------------------------------
+
+    def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, bytes]:
+        """Stored embeddings by the hash of the embedded text."""
+        wanted = list(hashes)
+        found: dict[str, bytes] = {}
+        for start in range(0, len(wanted), BATCH):
+            part = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT hash, vector FROM vectors WHERE embedder = ? AND hash IN ({marks})"
+            found.update(self._rows(query, embedder, *part))
+        return found
+
+    def keep_vectors(self, vectors: dict[str, bytes], embedder: str) -> None:
+        """Stores embeddings, so that no text is ever embedded twice."""
+        with self.transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO vectors(hash, embedder, vector) VALUES (?, ?, ?)",
+                [(hash, embedder, vector) for hash, vector in vectors.items()],
+            )
+
+    def drop_vectors_except(self, embedder: str) -> None:
+        """Forgets the embeddings of every other embedder."""
+        with self.transaction():
+            self._db.execute("DELETE FROM vectors WHERE embedder != ?", (embedder,))
+
+    def cursor(self, path: str) -> Cursor | None:
+        """How far this log was read, if it was."""
+        rows = self._rows("SELECT path, inode, size, mtime_ns, head, consumed, sessions FROM logs WHERE path = ?", path)
+        if not rows:
+            return None
+        *plain, sessions = rows[0]
+        return Cursor(*plain, sessions=tuple(json.loads(sessions)))
+
+    def keep_cursor(self, cursor: Cursor, at: float) -> None:
+        """Notes how far a log was read."""
+        with self.transaction():
+            self._db.execute(
+                "INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    cursor.path,
+                    cursor.inode,
+                    cursor.size,
+                    cursor.mtime_ns,
+                    cursor.head,
+                    cursor.consumed,
+                    _dump(cursor.sessions),
+                    at,
+                ),
+            )
+
+    def logs_read(self) -> int:
+        """How many logs have been read."""
+        return int(self._rows("SELECT count(*) FROM logs")[0][0])
+
+    def fact(self, name: str) -> Any:
+        """One of the store's own facts, None when it has not been set."""
+        rows = self._rows("SELECT value FROM facts WHERE name = ?", name)
+        return json.loads(rows[0][0]) if rows else None
+
+    def keep_fact(self, name: str, value: Any) -> None:
+        """Sets one of the store's own facts; any JSON."""
+        with self.transaction():
+            self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, _dump(value)))
+
+    # -- repair ----------------------------------------------------------------------------------
+
+    def damage(self) -> list[str]:
+        """What SQLite's own check finds wrong, and bullets that differ from the fold of their events."""
+        found = [row[0] for row in self._rows("PRAGMA quick_check") if row[0] != "ok"]
+        folded = fold([_event(row) for row in self._rows(f"{_EVENT} ORDER BY seq")], self.weights)
+        stored = {b.id: b for b in self.bullets(archived=True)}
+        for id in sorted(folded.keys() | stored.keys()):
+            if folded.get(id) != stored.get(id):
+                found.append(f"bullet {id} is not the fold of its events")
+        return found
+
+    def refold(self) -> None:
+        """Makes every bullet anew from the events; a row without events goes."""
+        with self.transaction():
+            folded = fold([_event(row) for row in self._rows(f"{_EVENT} ORDER BY seq")], self.weights)
+            gone = [(b.id,) for b in self.bullets(archived=True) if b.id not in folded]
+            self._db.executemany("DELETE FROM bullets WHERE id = ?", gone)
+            self._keep(folded.values())
+            self.keep_fact("weights", asdict(self.weights))
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._told():
+            return self._db.execute(query, values).fetchall()
+
+    def _refold_if_weights_changed(self) -> None:
+        stored = self.fact("weights")
+        if stored is None:
+            self.keep_fact("weights", asdict(self.weights))
+        elif stored != asdict(self.weights):
+            self.refold()
+
+    def _refold(self, ids: set[str]) -> None:
+        done: set[str] = set()
+        for id in ids:
+            if id in done:
+                continue
+            family = [
+                row[0]
+                for row in self._rows(
+                    """WITH RECURSIVE family(id) AS (
+                        SELECT ?
+                        UNION SELECT e.other FROM family f JOIN events e ON e.bullet = f.id AND e.type = 'merge'
+                        UNION SELECT e.bullet FROM family f JOIN events e ON e.other = f.id AND e.type = 'merge'
+                    ) SELECT id FROM family""",
+                    id,
+                )
+            ]
+            done.update(family)
+            events: list[Event] = []
+            for start in range(0, len(family), BATCH):
+                part = family[start : start + BATCH]
+                marks = ",".join("?" * len(part))
+                events.extend(_event(row) for row in self._rows(f"{_EVENT} WHERE bullet IN ({marks})", *part))
+            events.sort(key=lambda event: event.seq)
+            self._keep(fold(events, self.weights).values())
+
+    def _keep(self, bullets: Iterable[Bullet]) -> None:
+        self._db.executemany(
+            """INSERT INTO bullets VALUES (?, ?, ?, ?, ?, ?, ?, ?, 2, ?)
+            ON CONFLICT(id) DO UPDATE SET
+                scope = excluded.scope, kind = excluded.kind, status = excluded.status, face = excluded.face,
+                text_hash = excluded.text_hash, helpful = excluded.helpful, harmful = excluded.harmful,
+                state = excluded.state, dirty = CASE WHEN excluded.face = face THEN max(dirty, 1) ELSE 2 END
+            WHERE excluded.state != state""",
+            [
+                (
+                    b.id,
+                    b.scope,
+                    b.kind,
+                    b.status,
+                    _dump((b.text, b.kind, b.scope, b.section, b.status)),
+                    text_hash(b.text),
+                    sum(m.weight for m in b.marks if m.helpful),
+                    sum(m.weight for m in b.marks if not m.helpful),
+                    _dump(asdict(b)),
+                )
+                for b in bullets
+            ],
+        )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turns what SQLite and the file system say into StoreError."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise StoreError(
+                    f"{self.path} stayed locked for {BUSY_SECONDS:.0f} s by another process; try again"
+                ) from error
+            raise StoreError(f"cannot use {self.path}: {error}; `mem doctor` looks for the cause") from error
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.path} is damaged: {error}; `mem doctor` looks for the cause") from error
+        except OSError as error:
+            raise StoreError(
+                f"cannot use {self.path}: {error.strerror}; choose another place with --home or MEM_HOME"
+            ) from error
+
+
+_EVENT = "SELECT seq, at, type, bullet, other, session, data FROM events"
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    *plain, data = row
+    return Event(*plain, data=json.loads(data))
+
+
+def _bullet(state: str) -> Bullet:
+    data = json.loads(state)
+    data["marks"] = tuple(Mark(**mark) for mark in data["marks"])
+    data["sources"] = sources_from(data["sources"])
+    return Bullet(**data)
+
+
+def _dump(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode()  # a lone surrogate, from a file name say, cannot be stored
