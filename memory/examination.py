@@ -1,0 +1,57 @@
+"""Examination: whether the parts of a home are whole and agree with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from acemem.memory.errors import AcememError, StoreError
+from acemem.memory.home import Home
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def examine(home: Home) -> list[Check]:
+    """Looks at the settings, the ledger, the embedder and the bullet table, and says what it found of each."""
+    return [
+        _check("settings", lambda: f"{home.path}: embedder {home.settings.embedder}"),
+        _check("ledger", lambda: _ledger(home)),
+        _check("embedder", lambda: _embedder(home)),
+        _check("table", lambda: _table(home)),
+    ]
+
+
+def _check(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except AcememError as error:
+        return Check(name, False, str(error))
+
+
+def _ledger(home: Home) -> str:
+    damage = home.ledger.damage()
+    if damage:
+        more = f" and {len(damage) - 3} more" if len(damage) > 3 else ""
+        raise StoreError(f"{'; '.join(damage[:3])}{more}; run `mem doctor --rebuild`")
+    return f"{home.ledger.head()} events, {sum(home.ledger.counts().values())} bullets, each the fold of its events"
+
+
+def _embedder(home: Home) -> str:
+    home.embedder.embed_query("whether the weights load")
+    return str(home.embedder.fingerprint)
+
+
+def _table(home: Home) -> str:
+    expected = sum(home.ledger.counts().values())
+    rows = home.store.count()
+    waiting = len(home.ledger.dirty())
+    if rows > expected or rows + waiting < expected:
+        raise StoreError(f"{rows} rows for {expected} bullets; run `mem doctor --rebuild`")
+    return f"{rows} rows, {waiting} waiting to be written"

