@@ -1,0 +1,48 @@
+"""`mem config`: settings, shown and changed."""
+
+from __future__ import annotations
+
+import click
+
+from acemem.api import Memory
+from acemem.cli.options import common
+from acemem.cli.output import Output
+
+
+@click.command("config")
+@click.argument("name", required=False)
+@click.argument("value", required=False)
+@common
+def command(memory: Memory, out: Output, name: str | None, value: str | None) -> None:
+    """Show or change settings.
+
+    Without NAME all settings; with NAME one; with VALUE it is changed. `path` prints where they are kept.
+
+    \b
+    mem config
+    mem config search.k 10
+    mem config path
+    """
+    from acemem.memory import config
+
+    path = memory.home.path / config.FILE_NAME
+    if name == "path":
+        out.emit({"path": str(path)}, [str(path)])
+        return
+    if name is not None and value is not None:
+        if name == "embedder":
+            from acemem.memory.embedders.catalog import load
+
+            load(value)  # a wrong name is refused before it is written down
+        stored = config.save(memory.home.path, name, value)
+        out.emit({name: stored}, [f"{name} = {stored}"])
+        return
+    names = config.NAMES if name is None else (name,)
+    settings = memory.home.settings
+    data = {}
+    lines = []
+    for each in names:
+        config.check(each, config.default(each))  # an unknown name is refused with the list of known ones
+        data[each] = getattr(settings, each.replace(".", "_", 1))
+        lines.append(f"{each} = {data[each]}   # {config.meaning(each)}")
+    out.emit(data, lines)

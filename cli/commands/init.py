@@ -1,0 +1,47 @@
+"""`mem init`: makes the store and looks around."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from acemem.api import Memory
+from acemem.cli.options import common
+from acemem.cli.output import Output
+
+
+@click.command("init")
+@click.option("--embedder", metavar="NAME", help="minilm (default), hashing, or sentence-transformers:NAME.")
+@common
+def command(memory: Memory, out: Output, embedder: str | None) -> None:
+    """Make the store and say which agents have logs here.
+
+    \b
+    mem init
+    mem init --embedder sentence-transformers:intfloat/multilingual-e5-small
+    """
+    from acemem.memory import config
+    from acemem.memory.embedders.catalog import load
+    from acemem.memory.sessions import catalog
+
+    if embedder is not None:
+        load(embedder)  # a wrong name is refused before it is written down
+        config.save(memory.home.path, "embedder", embedder)
+    memory.home.ledger.head()
+    found: dict[str, int] = {}
+    for agent, _ in catalog.discover(Path.home(), os.environ, None):
+        found[agent] = found.get(agent, 0) + 1
+    data = {
+        "home": str(memory.home.path),
+        "project": str(memory.project.root),
+        "scope": memory.project.scope,
+        "agents": [{"agent": agent, "logs": count} for agent, count in sorted(found.items())],
+    }
+    lines = [f"store    {data['home']}", f"project  {data['project']}  ({data['scope']})"]
+    lines += [f"agent    {agent}: {count} logs" for agent, count in sorted(found.items())]
+    lines.append(
+        "next     mem ingest" if found else "next     mem demo, or mem ingest FILE: no agent's logs found here"
+    )
+    out.emit(data, lines)

@@ -1,0 +1,52 @@
+"""`mem refine`: the plan, applied or only shown, and undone."""
+
+from __future__ import annotations
+
+import click
+
+from acemem.api import Memory
+from acemem.cli.options import common
+from acemem.cli.output import Output
+from acemem.memory.refine.plan import Plan
+
+
+@click.group("refine", invoke_without_command=True)
+@click.option("--dry-run", is_flag=True, help="Print the plan; change nothing.")
+@click.option("--yes", is_flag=True, help="Apply it even if it removes more than refine.guard allows.")
+@common
+def command(memory: Memory, out: Output, dry_run: bool, yes: bool) -> None:
+    """Merge duplicates, prune what harms, demote what stopped helping.
+
+    Nothing is deleted: what a plan does, `mem refine undo PLAN` takes back.
+
+    \b
+    mem refine --dry-run
+    mem refine
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    plan = memory.refine(dry_run=dry_run, yes=yes, progress=lambda step: out.step(f"refine: {step}"))
+    out.steps_done()
+    out.emit(plan.to_json(), _lines(plan))
+
+
+@command.command("undo")
+@click.argument("plan")
+@common
+def undo(memory: Memory, out: Output, plan: str) -> None:
+    """Take back everything an applied plan did."""
+    events = memory.undo_refine(plan)
+    data = {"plan": plan, "undone": [event.id for event in events]}
+    out.emit(data, [f"{plan} is undone: {len(events) - 1} steps taken back"])
+
+
+def _lines(plan: Plan) -> list[str]:
+    lines = [f"merge   {m.loser.id} into {m.survivor.id}  (cosine {m.cosine:.3f})  {m.loser.text}" for m in plan.merged]
+    lines += [f"prune   {v.bullet.id}  {v.bullet.text}\n        {v.reason}" for v in plan.pruned]
+    lines += [f"demote  {v.bullet.id}  {v.bullet.text}\n        {v.reason}" for v in plan.demoted]
+    lines += [f"apart   {p.a.id} and {p.b.id}  (cosine {p.cosine:.3f})  {p.reason}" for p in plan.kept_apart]
+    if plan.is_empty:
+        return [*lines, f"nothing to do among {plan.live} bullets"]
+    done = "done; undo with" if plan.applied else "not applied; the same plan now:"
+    hint = f"mem refine undo {plan.id}" if plan.applied else "mem refine"
+    return [*lines, f"plan {plan.id}: {plan.removed} of {plan.live} bullets, {done} `{hint}`"]

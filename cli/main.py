@@ -1,0 +1,86 @@
+"""The command `mem`: the list of its commands, each loaded only when it is run."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from acemem.memory.errors import AcememError
+
+# Name: (module below acemem.cli.commands, one line of help). The help stands here so that `mem --help` need not
+# import the commands; a test compares it with theirs.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Make the store and say which agents have logs here."),
+    "add": ("add", "Remember one statement."),
+    "sessions": ("sessions", "List the agents' session logs found on this machine."),
+    "extract": ("extract", "Print the insights of session logs; store nothing."),
+    "ingest": ("ingest", "Read session logs and remember what they show."),
+    "search": ("search", "Find the bullets that answer a question."),
+    "list": ("list", "List bullets."),
+    "show": ("show", "Show one bullet whole."),
+    "history": ("history", "List everything that happened to a bullet."),
+    "why": ("why", "Explain an injection or a bullet's score."),
+    "feedback": ("feedback", "Mark bullets helpful or harmful."),
+    "refine": ("refine", "Merge duplicates, prune what harms, demote what stopped helping."),
+    "promote": ("promote", "Make a bullet a rule, or list those that have earned it."),
+    "demote": ("demote", "Make a rule an ordinary bullet again."),
+    "render": ("render", "Write the rules into context files."),
+    "forget": ("forget", "Archive a bullet and keep it from coming back."),
+    "restore": ("restore", "Bring an archived bullet back."),
+    "compare": ("compare", "Say whether two statements would merge or contradict."),
+    "hook": ("hook", "Answer an agent's hook (stdin to stdout)."),
+    "stats": ("stats", "Show what the store holds."),
+    "doctor": ("doctor", "Look for damage, and repair it."),
+    "reembed": ("reembed", "Embed every bullet again with the configured embedder."),
+    "config": ("config", "Show or change settings."),
+    "demo": ("demo", "Run the whole loop on sample logs, in a temporary store."),
+}
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports one when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"acemem.cli.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; an error of ours ends with its exit code and one sentence."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # a console's own encoding may lack what a bullet holds
+                stream.reconfigure(encoding="utf-8", errors="replace")
+        try:
+            return super().invoke(ctx)
+        except AcememError as error:
+            click.echo(f"mem: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="acemem", prog_name="mem")
+@click.option("--home", metavar="DIR", help="The store's home; default $MEM_HOME, else the user's data folder.")
+@click.option("--project", metavar="DIR", help="The project's folder; default the current one.")
+def cli(home: str | None, project: str | None) -> None:
+    """A scored memory for coding agents: reads past sessions, keeps what helped, forgets what did not.
+
+    \b
+    mem demo                         see the whole loop in a few seconds
+    mem ingest                       learn from the agents' logs on this machine
+    mem search "how do tests run"    what would be put in front of that prompt
+    """

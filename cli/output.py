@@ -1,0 +1,56 @@
+"""Output: data to standard output, all else to standard error; JSON or lines for a person."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import click
+
+from acemem.memory.cleantext import clean
+
+NOTHING_FOUND = 1
+
+
+class Output:
+    """Where a command's results go. `as_json`: exactly one JSON document on standard output."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def emit(self, data: Any, lines: Iterable[str]) -> None:
+        """Prints the result once, as JSON or as lines."""
+        if self.as_json:
+            click.echo(json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode())
+        else:
+            for line in lines:
+                click.echo(clean(line))  # text from logs must not reach the terminal as commands to it
+
+    def note(self, text: str) -> None:
+        """Tells the person something that is not the result."""
+        click.echo(clean(text), err=True)
+
+    def step(self, text: str) -> None:
+        """Shows progress, where somebody is looking."""
+        if sys.stderr.isatty():
+            click.echo(f"\r\x1b[K{clean(text)}", nl=False, err=True)
+
+    def steps_done(self) -> None:
+        """Clears the line of progress."""
+        if sys.stderr.isatty():
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+    def nothing(self, data: Any, note: str) -> NoReturn:
+        """Ends with exit code 1: the question was fine, the answer is empty."""
+        if self.as_json:
+            self.emit(data, ())
+        self.note(note)
+        raise click.exceptions.Exit(NOTHING_FOUND)
+
+
+def bullet_line(id: str, score: float, kind: str, text: str, status: str = "active") -> str:
+    """One bullet in a list."""
+    mark = {"rule": "*", "archived": "x"}.get(status, " ")
+    return f"{id} {mark}{score:+6.1f}  {kind:<14} {text}"

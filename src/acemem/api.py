@@ -1,0 +1,352 @@
+"""Memory: the whole product as one object. The command line parses, calls this, and prints."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from acemem.memory.cleantext import clean
+from acemem.memory.errors import NotFound, UsageError
+from acemem.memory.home import Home
+from acemem.memory.insight import KINDS, Kind
+from acemem.memory.models import SECTIONS, Bullet, Draft, Event
+from acemem.memory.scope import GLOBAL, Project, home_directory, is_scope
+
+if TYPE_CHECKING:
+    from acemem.memory.context.rules import Rendered
+    from acemem.memory.examination import Check
+    from acemem.memory.learn.admission import Admitted
+    from acemem.memory.learn.ingest import Report
+    from acemem.memory.refine.comparison import Comparison
+    from acemem.memory.refine.plan import Plan
+    from acemem.retrieval.hook import Answer
+    from acemem.retrieval.ranking import Hit
+
+
+class Memory:
+    """One store, seen from one project. Use it as a context manager, or `close` it."""
+
+    def __init__(self, home: Home, project: Project) -> None:
+        self.home = home
+        self.project = project
+
+    @classmethod
+    def open(
+        cls,
+        home: str | Path | None = None,
+        project: str | Path | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Memory:
+        """Opens the store in `home` ($MEM_HOME, else the platform's place for user data), making it if need be.
+
+        `project` is a directory, by default the current one. `clock` tells UTC seconds.
+        """
+        here = Project.of(Path.cwd() if project is None else project)
+        return cls(Home(home_directory(home, os.environ), clock), here)
+
+    def close(self) -> None:
+        """Lets go of the store's files."""
+        self.home.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- in ---------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        texts: str | Sequence[str],
+        kind: Kind = "context",
+        scope: str | None = None,
+        merge: bool = True,
+        section: str | None = None,
+    ) -> list[Bullet]:
+        """Remembers statements, and returns the bullet that each one became or joined.
+
+        The scope defaults to this project, for a user fact to `global`. `merge=False` stores each text as it is.
+        Raises UsageError for an empty text, an unknown kind, or a malformed scope.
+        """
+        return [item.bullet for item in self.admit(texts, kind, scope, merge, section)]
+
+    def admit(
+        self,
+        texts: str | Sequence[str],
+        kind: Kind = "context",
+        scope: str | None = None,
+        merge: bool = True,
+        section: str | None = None,
+    ) -> list[Admitted]:
+        """As `add`, saying for each text whether it was added, merged or skipped, and why."""
+        from acemem.memory.learn.admission import Candidate, admit
+
+        if kind not in KINDS:
+            raise UsageError(f"no kind {kind!r}; the kinds are {', '.join(KINDS)}")
+        where = scope or (GLOBAL if kind == "user_fact" else self.project.scope)
+        _check_scope(where)
+        now = self.home.clock()
+        heading = section or SECTIONS[kind]
+        candidates = [
+            Candidate(text, kind, where, heading, confidence=0.9, trust="user", seen=now)
+            for text in ([texts] if isinstance(texts, str) else texts)
+        ]
+        with self.home.store.writing():
+            self.home.sync()
+            admitted = admit(self.home, candidates, by_hand=True, merge=merge)
+            self.home.sync()
+        return admitted
+
+    def ingest(
+        self,
+        paths: Iterable[Path],
+        focus: str | None = None,
+        progress: Callable[[Path], None] = lambda path: None,
+    ) -> Report:
+        """Reads session logs and admits what they show; each log once, and again when it has grown."""
+        from acemem.memory.learn.ingest import ingest
+
+        return ingest(self.home, paths, self.project, focus=focus, progress=progress)
+
+    # -- out --------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        k: int | None = None,
+        scope: str | None = None,
+        floor: bool = True,
+        kind: Kind | None = None,
+        archived: bool = False,
+    ) -> list[Hit]:
+        """The `k` best hits for a question, best first; nothing when nothing is relevant.
+
+        Without `scope` a question sees this project, what is global, and what is kept for agents and tools; with
+        it, that scope alone. `floor=False` returns k hits whatever their relevance.
+        Raises UsageError for a `k` below 1 or a malformed scope.
+        """
+        from acemem.retrieval.search import Reach, search
+
+        wanted = self.home.settings.search_k if k is None else k
+        if wanted < 1:
+            raise UsageError(f"k = {wanted}: expected a whole number from 1")
+        if scope is not None:
+            _check_scope(scope)
+        reach = Reach.of(self.project.scope) if scope is None else Reach((scope,))
+        return search(self.home, query, reach, k=wanted, kind=kind, archived=archived, floor=None if floor else 0.0)
+
+    def hook(self, agent: str, event: str, payload: dict[str, Any]) -> Answer:
+        """Answers an agent's hook; keep the receipt with `keep_receipt` once the answer is printed."""
+        from acemem.retrieval.hook import answer
+
+        return answer(self.home, agent, event, payload, str(self.project.root))
+
+    def keep_receipt(self, receipt: Draft) -> Event:
+        """Writes down what was put in front of a prompt."""
+        return self.home.ledger.append([receipt], self.home.clock())[0]
+
+    def bullet(self, id: str) -> Bullet:
+        """The bullet with this id, or the only one whose id begins so. Raises NotFound."""
+        return self.home.ledger.get(id)
+
+    def bullets(self, scope: str | None = None, kind: Kind | None = None, archived: bool = False) -> list[Bullet]:
+        """Every bullet of the store, archived ones too when asked for, in order of id."""
+        return self.home.ledger.bullets(scope=scope, kind=kind, archived=archived)
+
+    def history(self, id: str) -> list[Event]:
+        """Everything that happened to a bullet, oldest first."""
+        return self.home.ledger.history(self.bullet(id).id)
+
+    def receipt(self, name: str) -> Event:
+        """What was put in front of a prompt, and why. Raises NotFound."""
+        from acemem.retrieval.injection import find_receipt
+
+        found = find_receipt(self.home, name)
+        if found is None:
+            raise NotFound(f"no receipt {name!r} in this store; receipts are named r1a2b3c4d")
+        return found
+
+    # -- evidence ---------------------------------------------------------------------------------
+
+    def feedback(
+        self,
+        id: str,
+        helpful: bool,
+        note: str | None = None,
+        receipt: str | None = None,
+        session: str | None = None,
+    ) -> Event:
+        """Marks a bullet helpful or harmful: its score moves by exactly one weight, at once.
+
+        The mark belongs to `session`, or to the session of `receipt`. Raises NotFound for an unknown id or receipt.
+        """
+        bullet = self.bullet(id)
+        data: dict[str, Any] = {"helpful": helpful, "source": "explicit"}
+        if receipt is not None:
+            session = session or self.receipt(receipt).session
+            data["receipt"] = receipt
+        if note is not None:
+            data["note"] = clean(note)
+        event = self.home.ledger.append([Draft("feedback", bullet.id, session=session, data=data)], self.home.clock())[
+            0
+        ]
+        return replace(event, score=self._live(bullet.id).score)
+
+    def undo(self, event: str) -> Event:
+        """Takes back one event: feedback, an edit, a merge, an archive, a promotion. Returns the undo.
+
+        Raises NotFound for an unknown event, UsageError for one that is undone already or cannot be.
+        """
+        found = self.home.ledger.event(event)
+        undo = self.home.ledger.undo([found], self.home.clock())[0]
+        return replace(undo, score=self._live(found.bullet).score if found.bullet else None)
+
+    # -- cleaning and rules -----------------------------------------------------------------------
+
+    def refine(
+        self, dry_run: bool = False, yes: bool = False, progress: Callable[[str], None] = lambda step: None
+    ) -> Plan:
+        """Merges duplicates, prunes what persistently harms, demotes rules that stopped helping.
+
+        `dry_run` only returns the plan. Raises UsageError when the plan removes too much and `yes` was not said.
+        """
+        from acemem.memory.refine.plan import make_plan, refine
+
+        return make_plan(self.home, progress) if dry_run else refine(self.home, yes=yes, progress=progress)
+
+    def undo_refine(self, plan: str) -> list[Event]:
+        """Takes back everything an applied plan did."""
+        from acemem.memory.refine.plan import undo
+
+        return undo(self.home, plan)
+
+    def promote(self, id: str, force: bool = False) -> Bullet:
+        """Makes a bullet a rule, if it has earned it or `force` is said. Raises UsageError with the reasons."""
+        from acemem.memory.context.rules import promote
+
+        bullet = self.bullet(id)
+        promote(self.home, bullet, force)
+        return self.bullet(bullet.id)
+
+    def promotable(self) -> list[Bullet]:
+        """The bullets that hold here and have earned promotion, best score first."""
+        from acemem.memory.context.rules import against_promotion
+
+        found = [
+            bullet
+            for scope in (self.project.scope, GLOBAL)
+            for bullet in self.bullets(scope=scope)
+            if bullet.status == "active" and not against_promotion(bullet)
+        ]
+        return sorted(found, key=lambda bullet: (-bullet.score, -bullet.sessions, bullet.id))
+
+    def demote(self, id: str) -> Bullet:
+        """Makes a rule an ordinary bullet again."""
+        from acemem.memory.context.rules import demote
+
+        bullet = self.bullet(id)
+        demote(self.home, bullet, "by hand")
+        return self.bullet(bullet.id)
+
+    def render(self, targets: Sequence[str | Path] = (), write: bool = True) -> list[Rendered]:
+        """Writes this project's rules into context files; `write=False` only says which would change."""
+        from acemem.memory.context.rules import render
+
+        return render(self.home, self.project, [Path(target) for target in targets], write=write)
+
+    def forget(self, id: str) -> Bullet:
+        """Archives a bullet; its tombstone keeps it from being learned again. Raises UsageError if it is archived."""
+        bullet = self.bullet(id)
+        if bullet.status == "archived":
+            raise UsageError(f"{bullet.id} is archived already ({bullet.archived_because})")
+        self.home.ledger.append([Draft("archive", bullet.id, data={"reason": "forgotten by hand"})], self.home.clock())
+        return self.bullet(bullet.id)
+
+    def restore(self, id: str) -> Bullet:
+        """Brings a bullet back from the archive; a merged one takes back what it gave.
+
+        Raises UsageError if it is live.
+        """
+        bullet = self.bullet(id)
+        if bullet.status != "archived":
+            raise UsageError(f"{bullet.id} is not archived but {bullet.status}")
+        if bullet.merged_into is None:
+            self.home.ledger.append([Draft("restore", bullet.id)], self.home.clock())
+        else:
+            merges = [e for e in self.home.ledger.history(bullet.id) if e.type == "merge" and e.other == bullet.id]
+            self.home.ledger.undo([merges[-1]], self.home.clock())
+        return self.bullet(bullet.id)
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+        """Says of each pair of statements whether the two would merge, whether they contradict, and why."""
+        from acemem.memory.refine.comparison import compare
+
+        return compare(pairs, self.home.embedder, self.home.duplicate_cosine)
+
+    # -- the store --------------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """How much is kept, by status and scope, and what was done with it."""
+        ledger = self.home.ledger
+        counts = ledger.counts()
+        helpful, harmful = ledger.mark_totals()
+        return {
+            "home": str(self.home.path),
+            "embedder": self.home.settings.embedder,
+            "bullets": counts.get("active", 0) + counts.get("rule", 0),
+            "rules": counts.get("rule", 0),
+            "archived": counts.get("archived", 0),
+            "scopes": ledger.scopes(),
+            "logs_read": ledger.logs_read(),
+            "receipts": len(ledger.events("receipt")),
+            "helpful": helpful,
+            "harmful": harmful,
+            "events": ledger.head(),
+        }
+
+    def examine(self) -> list[Check]:
+        """Looks for damage in every part of the store, and says what it found."""
+        from acemem.memory.examination import examine
+
+        return examine(self.home)
+
+    def reembed(self) -> int:
+        """Embeds every bullet again with the configured embedder, and says how many."""
+        home = self.home
+        with home.store.writing():
+            bullets = home.ledger.bullets(archived=True)
+            home.vectors(bullets)  # before the old table goes, so that a broken embedder costs nothing
+            home.store.drop()
+            home.ledger.soil()
+            home.sync()
+            home.ledger.drop_vectors_except(home.embedder.fingerprint.sha256)
+        return len(bullets)
+
+    def rebuild(self) -> int:
+        """Makes the bullets and their table again from the events, and says how many."""
+        home = self.home
+        with home.store.writing():
+            home.ledger.refold()
+            home.store.drop()
+            home.ledger.soil()
+            home.sync()
+        return home.store.count()
+
+    def _live(self, id: str) -> Bullet:
+        bullet = self.bullet(id)
+        while bullet.merged_into is not None:
+            bullet = self.bullet(bullet.merged_into)
+        return bullet
+
+
+def _check_scope(scope: str) -> None:
+    if not is_scope(scope):
+        raise UsageError(f"scope {scope!r}: expected global, project:ID, agent:NAME or tool:NAME")
