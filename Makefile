@@ -1,0 +1,42 @@
+# Each target makes .venv by itself when it is missing or pyproject.toml changed; nothing but Python 3.11+ is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+DATA ?= ../shared/data
+
+.PHONY: demo test lint types parity bench clean
+
+demo: $(STAMP)
+	$(BIN)/mem demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -q -n auto
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/run.py --data $(DATA)
+
+# The shipped model against the original one; needs torch, so it has an environment of its own.
+parity: .venv-parity/.installed
+	.venv-parity/bin/python -m pytest -q tests/parity
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "acemem needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+.venv-parity/.installed: pyproject.toml
+	test -x .venv-parity/bin/python || $(PYTHON) -m venv .venv-parity
+	.venv-parity/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-parity/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[parity]'
+	touch $@
+
+clean:
+	rm -rf .venv .venv-parity build dist *.egg-info
