@@ -10,9 +10,9 @@ It prints the sha256 sums to pin in ``memory/embedders/minilm.py``. Running it t
 onnx and onnxruntime writes the same bytes.
 
 The graph is written down here operator by operator instead of being traced by an exporter. That makes the bytes
-independent of the exporter's version, needs no torch, and permits two things a traced graph does not offer: query, key
-and value as one multiplication, and a word table quantised row by row (a traced table gets one scale for all
-30,522 words, which costs more accuracy than all the multiplications together).
+independent of the exporter's version, needs no torch, and makes query, key and value one multiplication. The word table
+is rounded with one scale per word: its share of the error (1 - cosine, on 1,000 rules) is 0.000015, with one scale for
+the whole table it is 0.00012; the rounding inside the layers, at 0.008, is far larger than either.
 """
 
 from __future__ import annotations
