@@ -1,0 +1,104 @@
+"""How much of a session's text is kept: enough to learn from, little enough to hold a long session in memory."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+MAX_TEXT = 5_000  # characters of one event's text, or of one string among a call's arguments
+MAX_EVENTS = 300_000  # of one session; the longest real ones have some ten thousand
+MAX_ARGUMENTS = 20_000  # bytes of all the arguments of one call
+KEPT_OF_A_PERSON = 1_000  # characters of a person's words that even the longest session keeps
+MAX_ITEMS = 50  # items of one list or object among a call's arguments
+MAX_DEPTH = 6
+# From so many bytes held on, a session keeps only so many characters of each later text.
+ROOM = ((64_000_000, 1_000), (96_000_000, 200))
+HEAD_SHARE = 0.7  # the beginning says what ran, the end says how it came out
+TELLING_SHARE = 0.2  # of the whole, for lines of the middle that tell of a failure
+MAX_TELLING_LINE = 300
+SEARCHED = 300_000  # characters of the middle looked through for such lines
+
+# Plain searches, because a case-insensitive pattern costs more than parsing the line it came in.
+_TELLING = ("error", "Error", "ERROR", "failed", "Failed", "FAILED", "Traceback", "xit code")
+
+
+def shorten(text: str, limit: int = MAX_TEXT) -> str:
+    """A long text's beginning and end, with the lines between them that tell of a failure."""
+    if len(text) <= limit:
+        return text
+    share = int(limit * TELLING_SHARE)
+    telling = _telling_lines(text, int(limit * HEAD_SHARE), len(text) - int(limit * (1 - HEAD_SHARE)), share)
+    room = max(limit - sum(len(line) + 1 for line in telling) - 80, 0)
+    head = int(room * HEAD_SHARE)
+    tail = room - head
+    left_out = len(text) - room
+    middle = "".join(f"{line}\n" for line in telling)
+    return f"{text[:head]}\n[... {left_out:,} characters left out]\n{middle}{text[len(text) - tail :]}"
+
+
+def bounded(value: Any, limit: int = MAX_TEXT) -> Any:
+    """A call's arguments with long strings shortened, long or deep collections cut, and all of it within bounds."""
+    kept = _bounded(value, limit, 0)
+    for smaller in (limit // 5, limit // 25, limit // 125):
+        if weight(kept) <= MAX_ARGUMENTS:
+            return kept
+        kept = _bounded(value, smaller, 0)
+    return kept if weight(kept) <= MAX_ARGUMENTS else {}
+
+
+def weight(value: Any) -> int:
+    """About how many bytes a text or a call's arguments take."""
+    if isinstance(value, str):
+        return sys.getsizeof(value)
+    if isinstance(value, dict):
+        return 64 + sum(64 + weight(item) for item in value.values())
+    if isinstance(value, list):
+        return 64 + sum(8 + weight(item) for item in value)
+    return 32
+
+
+def room(held: int) -> tuple[int, float]:
+    """How many characters of the next text a session keeps that already holds so many bytes, and up to how many."""
+    limit = MAX_TEXT
+    for full, smaller in ROOM:
+        if held < full:
+            return limit, full
+        limit = smaller
+    return limit, float("inf")
+
+
+def _bounded(value: Any, limit: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return shorten(value, limit)
+    if isinstance(value, dict):
+        if depth >= MAX_DEPTH:
+            return {}
+        items = list(value.items())[:MAX_ITEMS] if len(value) > MAX_ITEMS else value.items()
+        # The same few names stand in every call: they are kept once.
+        return {sys.intern(str(key)[:200]): _bounded(item, limit, depth + 1) for key, item in items}
+    if isinstance(value, list):
+        return [] if depth >= MAX_DEPTH else [_bounded(item, limit, depth + 1) for item in value[:MAX_ITEMS]]
+    return value
+
+
+def _telling_lines(text: str, start: int, end: int, room: int) -> list[str]:
+    places: set[tuple[int, int]] = set()
+    end = min(end, start + SEARCHED)
+    for word in _TELLING:
+        position, found = start, 0
+        while found < 20 and (position := text.find(word, position, end)) >= 0:
+            left = max(text.rfind("\n", 0, position) + 1, position - MAX_TELLING_LINE // 2, start)
+            right = text.find("\n", position, end)
+            right = min(right if right >= 0 else end, left + MAX_TELLING_LINE)
+            places.add((left, right))
+            position = max(right, position + 1)
+            found += 1
+    lines: list[str] = []
+    for left, right in sorted(places):
+        line = text[left:right].strip()
+        if line and line not in lines:
+            room -= len(line) + 1
+            if room < 0:
+                break
+            lines.append(line)
+    return lines

@@ -1,0 +1,27 @@
+"""Times as logs write them, as seconds since the epoch in UTC."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+
+def seconds(value: Any) -> float | None:
+    """UTC seconds of an ISO time or of a number of seconds or milliseconds; None for anything else."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        # A log that names no zone was written in UTC by every agent we read.
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        if not math.isfinite(number) or not 0 < number < 1e14:
+            return None
+        return number / 1000 if number > 1e11 else number
+    return None
