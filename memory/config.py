@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from acemem.memory.errors import UsageError
+from acemem.memory.errors import StoreError, UsageError
 
 FILE_NAME = "config.toml"
 
@@ -58,11 +59,11 @@ def load(home: Path) -> Settings:
     path = home / FILE_NAME
     try:
         document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a home that cannot be is the ledger's to refuse
         return Settings()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also what Python's own limits say of absurd numbers and nesting
         raise UsageError(f"{path} is not valid TOML: {error}; correct it, or remove it to use the defaults") from error
     values = {}
     for name, value in _flat(document).items():
@@ -82,12 +83,11 @@ def check(name: str, value: Any) -> Any:
             value = kind(value)
         except ValueError:
             raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}") from None
-    if kind is float and type(value) is int:
-        value = float(value)
     low, high = spec.metadata["low"], spec.metadata["high"]
-    if type(value) is not kind or (low is not None and not low <= value <= high) or value == "":
+    fits = type(value) is kind or (kind is float and type(value) is int)
+    if not fits or (low is not None and not low <= value <= high) or value == "":
         raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}")
-    return value
+    return kind(value)
 
 
 def save(home: Path, name: str, value: Any) -> Any:
@@ -105,10 +105,16 @@ def save(home: Path, name: str, value: Any) -> Any:
             document.add(table, tomlkit.table())
         target = document[table]
     target[key] = value
-    home.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{os.getpid()}.new")
-    fresh.write_text(tomlkit.dumps(document), "utf-8")
-    os.replace(fresh, path)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(tomlkit.dumps(document), "utf-8")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}; see who may write there") from error
+    finally:
+        with suppress(OSError):  # where it could not be written, it need not be there either
+            fresh.unlink(missing_ok=True)
     return value
 
 

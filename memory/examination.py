@@ -49,9 +49,14 @@ def _embedder(home: Home) -> str:
 
 
 def _table(home: Home) -> str:
-    expected = sum(home.ledger.counts().values())
-    rows = home.store.count()
-    waiting = len(home.ledger.dirty())
-    if rows > expected or rows + waiting < expected:
-        raise StoreError(f"{rows} rows for {expected} bullets; run `mem doctor --rebuild`")
-    return f"{rows} rows, {waiting} waiting to be written"
+    waiting = {bullet.id for bullet in home.ledger.dirty()}
+    bullets = {b.id: (b.text, b.kind, b.scope, b.section, b.status) for b in home.ledger.bullets(archived=True)}
+    rows = home.store.faces()
+    strangers = rows.keys() - bullets.keys()
+    behind = [id for id, face in bullets.items() if id not in waiting and rows.get(id) != face]
+    if strangers or behind:
+        raise StoreError(
+            f"of {len(rows)} rows for {len(bullets)} bullets {len(strangers)} belong to none, "
+            f"and {len(behind)} bullets have no row or another one; run `mem doctor --rebuild`"
+        )
+    return f"{len(rows)} rows, {len(waiting)} waiting to be written"

@@ -26,7 +26,9 @@ def fold(events: Sequence[Event], weights: Weights) -> dict[str, Bullet]:
     """Every bullet that `events` speak of, as they leave it.
 
     `events` must be in the order of the ledger and complete for each bullet and all it was merged with.
-    Merged bullets give all they have, then and later, to the one they were merged into.
+    Merged bullets give all they have, then and later, to the one they were merged into, and have no status of their
+    own until the merge is undone. Every order of events gives a whole bullet: undoing an undo may bring back a merge
+    or a promotion that no longer fits what happened since, and then it does nothing.
     """
     dead = undone(events)
     bullets: dict[str, Bullet] = {}
@@ -44,9 +46,10 @@ def _apply(bullets: dict[str, Bullet], event: Event) -> None:
     bullet = bullets.get(event.bullet)
     if bullet is None:  # its `add` was undone: what followed has nothing to act on
         return
-    if event.type in ("evidence", "feedback"):
-        while bullet.merged_into is not None:
-            bullet = bullets[bullet.merged_into]
+    if event.type in ("evidence", "feedback", "merge"):
+        bullet = _survivor(bullets, bullet)
+    elif event.type != "edit" and bullet.merged_into is not None:
+        return
     data = event.data
     match event.type:
         case "evidence":
@@ -66,17 +69,23 @@ def _apply(bullets: dict[str, Bullet], event: Event) -> None:
             bullet = replace(bullet, **data)
         case "archive":
             bullet = replace(bullet, status="archived", archived_because=data["reason"])
-        case "restore":
+        case "restore" if bullet.status == "archived":
             bullet = replace(bullet, status="active", archived_because=None, restored=event.at)
-        case "promote":
+        case "promote" if bullet.status == "active":
             bullet = replace(bullet, status="rule")
-        case "demote":
+        case "demote" if bullet.status == "rule":
             bullet = replace(bullet, status="active")
         case "merge":
             bullet = _absorb(bullets, bullet, event.other)
         case _:
             return
     bullets[bullet.id] = bullet
+
+
+def _survivor(bullets: Mapping[str, Bullet], bullet: Bullet) -> Bullet:
+    while bullet.merged_into is not None:
+        bullet = bullets[bullet.merged_into]
+    return bullet
 
 
 def _born(id: str, data: Mapping[str, Any]) -> Bullet:
@@ -117,7 +126,9 @@ def _shown_again(bullet: Bullet, data: Mapping[str, Any]) -> Bullet:
 
 def _absorb(bullets: dict[str, Bullet], survivor: Bullet, other: str | None) -> Bullet:
     loser = bullets.get(other or "")
-    if loser is None:
+    # What is merged already has nothing left to give; merging a bullet into itself, or two into each other, would
+    # leave neither of them live.
+    if loser is None or loser.merged_into is not None or loser.id == survivor.id:
         return survivor
     known = {source.key for source in survivor.sources}
     bullets[loser.id] = replace(
@@ -135,7 +146,7 @@ def _absorb(bullets: dict[str, Bullet], survivor: Bullet, other: str | None) -> 
         created=min(survivor.created, loser.created),
         confirmed=max(survivor.confirmed, loser.confirmed),
         trust="user" if loser.trust == "user" else survivor.trust,
-        status="rule" if loser.status == "rule" else survivor.status,
+        status="rule" if (survivor.status, loser.status) == ("active", "rule") else survivor.status,
     )
 
 

@@ -88,10 +88,15 @@ class Home:
             return np.zeros((0, self.embedder.fingerprint.dimension), np.float32)
         return np.stack([np.frombuffer(known[hash], np.float32) for hash in hashes])
 
+    def freshen(self) -> None:
+        """Brings the bullet table up to what a query can see of the ledger; as a rule there is nothing to do."""
+        if self.ledger.is_stale() or self._lacks_rows():
+            self.sync()
+
     def sync(self) -> None:
         """Brings the bullet table up to the ledger. A crash at any point is mended by the next call."""
         with self.store.writing():
-            if self.store.count() == 0:
+            if self._lacks_rows():
                 self.ledger.soil()
             dirty = self.ledger.dirty()
             for start in range(0, len(dirty), SYNC_BATCH):
@@ -100,6 +105,11 @@ class Home:
                 self.ledger.clean(batch)
             if self.store.needs_tidying():
                 self.store.tidy()
+
+    def _lacks_rows(self) -> bool:
+        """Whether rows that were written are gone: a folder deleted, or lost with the power, which LanceDB allows."""
+        expected = self.ledger.settled()  # first, for rows are written before they are noted
+        return self.store.count() < expected
 
 
 def embedded_text(bullet: Bullet) -> str:

@@ -52,7 +52,7 @@ class Cursor:
 
 def text_hash(text: str) -> str:
     """What two texts share that differ only in case and white space."""
-    return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:32]
+    return hashlib.sha256(_storable(" ".join(text.casefold().split())).encode()).hexdigest()[:32]
 
 
 class Ledger:
@@ -99,13 +99,14 @@ class Ledger:
         written: list[Event] = []
         with self.transaction():
             for draft in drafts:
+                session = None if draft.session is None else _storable(draft.session)
                 row = self._db.execute(
                     "INSERT INTO events(at, type, bullet, other, session, data) VALUES (?, ?, ?, ?, ?, ?)",
-                    (at, draft.type, draft.bullet, draft.other, draft.session, _dump(draft.data)),
+                    (at, draft.type, draft.bullet, draft.other, session, _dump(draft.data)),
                 )
                 assert row.lastrowid is not None
                 seq = row.lastrowid
-                written.append(Event(seq, at, draft.type, draft.bullet, draft.other, draft.session, draft.data))
+                written.append(Event(seq, at, draft.type, draft.bullet, draft.other, session, draft.data))
             self._refold({id for event in written for id in (event.bullet, event.other) if id is not None})
         return written
 
@@ -236,7 +237,12 @@ class Ledger:
 
         Changed numbers alone do not make it stale: ranking reads those from here.
         """
-        return bool(self._rows("SELECT 1 FROM bullets WHERE dirty = 2 LIMIT 1"))
+        return bool(self._rows(f"SELECT 1 FROM bullets WHERE {_FACE_DIFFERS} LIMIT 1"))
+
+    def settled(self) -> int:
+        """How many bullets the bullet table must have rows of, going by what was written to it."""
+        query = f"SELECT (SELECT count(*) FROM bullets) - (SELECT count(*) FROM bullets WHERE {_FACE_DIFFERS})"
+        return int(self._rows(query)[0][0])
 
     def clean(self, bullets: Iterable[Bullet]) -> None:
         """Notes that the bullet table has these states; one that changed meanwhile stays dirty."""
@@ -282,8 +288,8 @@ class Ledger:
         rows = self._rows("SELECT path, inode, size, mtime_ns, head, consumed, sessions FROM logs WHERE path = ?", path)
         if not rows:
             return None
-        *plain, sessions = rows[0]
-        return Cursor(*plain, sessions=tuple(json.loads(sessions)))
+        name, inode, size, mtime_ns, head, consumed, sessions = rows[0]
+        return Cursor(name, inode, size, mtime_ns, head, consumed, tuple(json.loads(sessions)))
 
     def keep_cursor(self, cursor: Cursor, at: float) -> None:
         """Notes how far a log was read."""
@@ -321,8 +327,8 @@ class Ledger:
     def damage(self) -> list[str]:
         """What SQLite's own check finds wrong, and bullets that differ from the fold of their events."""
         found = [row[0] for row in self._rows("PRAGMA quick_check") if row[0] != "ok"]
-        folded = fold([_event(row) for row in self._rows(f"{_EVENT} ORDER BY seq")], self.weights)
-        stored = {b.id: b for b in self.bullets(archived=True)}
+        folded = {bullet.id: _row(bullet) for bullet in self._folded(self._rows(f"{_EVENT} ORDER BY seq"))}
+        stored = {row[0]: row for row in self._rows(f"SELECT {_COLUMNS} FROM bullets")}
         for id in sorted(folded.keys() | stored.keys()):
             if folded.get(id) != stored.get(id):
                 found.append(f"bullet {id} is not the fold of its events")
@@ -331,17 +337,19 @@ class Ledger:
     def refold(self) -> None:
         """Makes every bullet anew from the events; a row without events goes."""
         with self.transaction():
-            folded = fold([_event(row) for row in self._rows(f"{_EVENT} ORDER BY seq")], self.weights)
-            gone = [(b.id,) for b in self.bullets(archived=True) if b.id not in folded]
+            folded = self._folded(self._rows(f"{_EVENT} ORDER BY seq"))
+            kept = {bullet.id for bullet in folded}
+            gone = [row for row in self._rows("SELECT id FROM bullets") if row[0] not in kept]
             self._db.executemany("DELETE FROM bullets WHERE id = ?", gone)
-            self._keep(folded.values())
+            self._keep(folded)
             self.keep_fact("weights", asdict(self.weights))
 
     # -- inside ----------------------------------------------------------------------------------
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        asked = [_storable(value) if isinstance(value, str) else value for value in values]
         with self._told():
-            return self._db.execute(query, values).fetchall()
+            return self._db.execute(query, asked).fetchall()
 
     def _refold_if_weights_changed(self) -> None:
         stored = self.fact("weights")
@@ -367,36 +375,31 @@ class Ledger:
                 )
             ]
             done.update(family)
-            events: list[Event] = []
+            events: list[tuple[Any, ...]] = []
             for start in range(0, len(family), BATCH):
                 part = family[start : start + BATCH]
                 marks = ",".join("?" * len(part))
-                events.extend(_event(row) for row in self._rows(f"{_EVENT} WHERE bullet IN ({marks})", *part))
-            events.sort(key=lambda event: event.seq)
-            self._keep(fold(events, self.weights).values())
+                events.extend(self._rows(f"{_EVENT} WHERE bullet IN ({marks})", *part))
+            self._keep(self._folded(sorted(events, key=lambda row: int(row[0]))))
+
+    def _folded(self, rows: Iterable[tuple[Any, ...]]) -> list[Bullet]:
+        events = [_event(row) for row in rows]
+        try:
+            return list(fold(events, self.weights).values())
+        except (LookupError, TypeError, ValueError) as error:
+            raise StoreError(
+                f"{self.path} is damaged: an event does not say what it should ({error!r}); put back a copy of it"
+            ) from error
 
     def _keep(self, bullets: Iterable[Bullet]) -> None:
         self._db.executemany(
-            """INSERT INTO bullets VALUES (?, ?, ?, ?, ?, ?, ?, ?, 2, ?)
+            f"""INSERT INTO bullets({_COLUMNS}, dirty) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 2)
             ON CONFLICT(id) DO UPDATE SET
                 scope = excluded.scope, kind = excluded.kind, status = excluded.status, face = excluded.face,
                 text_hash = excluded.text_hash, helpful = excluded.helpful, harmful = excluded.harmful,
                 state = excluded.state, dirty = CASE WHEN excluded.face = face THEN max(dirty, 1) ELSE 2 END
-            WHERE excluded.state != state""",
-            [
-                (
-                    b.id,
-                    b.scope,
-                    b.kind,
-                    b.status,
-                    _dump((b.text, b.kind, b.scope, b.section, b.status)),
-                    text_hash(b.text),
-                    sum(m.weight for m in b.marks if m.helpful),
-                    sum(m.weight for m in b.marks if not m.helpful),
-                    _dump(asdict(b)),
-                )
-                for b in bullets
-            ],
+            WHERE ({_COLUMNS}) != ({", ".join(f"excluded.{name}" for name in _COLUMNS.split(", "))})""",
+            [_row(bullet) for bullet in bullets],
         )
 
     @contextmanager
@@ -419,20 +422,48 @@ class Ledger:
 
 
 _EVENT = "SELECT seq, at, type, bullet, other, session, data FROM events"
+_FACE_DIFFERS = "dirty > 0 AND dirty = 2"  # both, or SQLite does not see that the partial index answers it
+_COLUMNS = "id, scope, kind, status, face, text_hash, helpful, harmful, state"
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    *plain, data = row
-    return Event(*plain, data=json.loads(data))
+    seq, at, type, bullet, other, session, data = row
+    try:
+        return Event(seq, at, type, bullet, other, session, json.loads(data))
+    except ValueError as error:
+        raise StoreError(f"event e{seq} of the ledger is damaged ({error}); put back a copy of the ledger") from error
+
+
+def _row(bullet: Bullet) -> tuple[Any, ...]:
+    return (
+        bullet.id,
+        bullet.scope,
+        bullet.kind,
+        bullet.status,
+        _dump((bullet.text, bullet.kind, bullet.scope, bullet.section, bullet.status)),
+        text_hash(bullet.text),
+        float(sum(mark.weight for mark in bullet.marks if mark.helpful)),
+        float(sum(mark.weight for mark in bullet.marks if not mark.helpful)),
+        _dump(asdict(bullet)),
+    )
 
 
 def _bullet(state: str) -> Bullet:
-    data = json.loads(state)
-    data["marks"] = tuple(Mark(**mark) for mark in data["marks"])
-    data["sources"] = sources_from(data["sources"])
-    return Bullet(**data)
+    try:
+        data = json.loads(state)
+        data["marks"] = tuple(Mark(**mark) for mark in data["marks"])
+        data["sources"] = sources_from(data["sources"])
+        return Bullet(**data)
+    except (LookupError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"a bullet of the ledger is damaged ({error!r}); `mem doctor --rebuild` makes it again from its events"
+        ) from error
 
 
 def _dump(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode()  # a lone surrogate, from a file name say, cannot be stored
+    return _storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _storable(text: str) -> str:
+    """`text` with a question mark for every lone surrogate (from a file name, say): SQLite cannot hold those."""
+    return text.encode("utf-8", "replace").decode()

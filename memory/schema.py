@@ -29,6 +29,9 @@ def m001_first_tables(db: sqlite3.Connection) -> None:
             BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
         """CREATE TRIGGER events_remain BEFORE DELETE ON events
             BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
+        # INSERT OR REPLACE takes the old row away without asking the trigger on DELETE.
+        """CREATE TRIGGER events_keep BEFORE INSERT ON events WHEN EXISTS (SELECT 1 FROM events WHERE seq = NEW.seq)
+            BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
         # `state` is the whole bullet as JSON, `face` the part of it that a query can see. `dirty`: 0 when the bullet
         # table has this state, 1 when only numbers differ, 2 when its face does.
         """CREATE TABLE bullets (

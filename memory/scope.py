@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from acemem.memory.errors import UsageError
+
 
 def home_directory(explicit: str | Path | None, environ: Mapping[str, str]) -> Path:
     """The store's home: the one given, else $MEM_HOME, else the platform's place for user data."""
     if explicit is not None:
-        return Path(explicit).expanduser().absolute()
+        return _absolute(explicit)
     if environ.get("MEM_HOME"):
-        return Path(environ["MEM_HOME"]).expanduser().absolute()
+        return _absolute(environ["MEM_HOME"])
     import platformdirs
 
     return Path(platformdirs.user_data_dir("acemem", appauthor=False))
@@ -31,7 +33,9 @@ class Project:
     def scope(self) -> str:
         """The scope of what is true in this project only: its folder's name and a hash of its whole path."""
         name = re.sub(r"[^\w.-]+", "-", self.root.name).strip("-.") or "root"
-        return f"project:{name}-{hashlib.sha256(self.root.as_posix().encode()).hexdigest()[:6]}"
+        # A folder's name need not be text: what has no UTF-8 form is hashed as it is.
+        whole = self.root.as_posix().encode("utf-8", "surrogatepass")
+        return f"project:{name}-{hashlib.sha256(whole).hexdigest()[:6]}"
 
     @classmethod
     def of(cls, directory: str | Path) -> Project:
@@ -39,8 +43,9 @@ class Project:
 
         A worktree belongs to the project of its main checkout, so that what was learned in one holds in all.
         """
-        start = Path(directory).expanduser()
-        start = start if start.is_absolute() or _is_foreign(str(directory)) else start.absolute()
+        if _is_foreign(str(directory)):
+            return cls(Path(directory))
+        start = _absolute(directory)
         for folder in (start, *start.parents):
             dot_git = folder / ".git"
             # os.path answers False where Path would raise: folders we may not enter, impossible names.
@@ -51,9 +56,23 @@ class Project:
         return cls(start)
 
 
+def _absolute(path: str | Path) -> Path:
+    """The path from the root on, without `~` and `..`: one folder has one name, however it was reached."""
+    try:
+        path = Path(path).expanduser()
+    except RuntimeError:  # `~name` of nobody on this machine; a log may say so
+        path = Path(path)
+    if not path.is_absolute():
+        try:
+            path = Path.cwd() / path
+        except FileNotFoundError:
+            raise UsageError("the current folder no longer exists; go to another, or name one with --project") from None
+    return Path(os.path.normpath(path))
+
+
 def _is_foreign(directory: str) -> bool:
     """A path of another system, as a log may carry it: `C:\\work`."""
-    return re.match(r"[A-Za-z]:[\\/]|\\\\", directory) is not None
+    return os.sep == "/" and re.match(r"[A-Za-z]:[\\/]|\\\\", directory) is not None
 
 
 def _main_checkout(dot_git: Path) -> Path | None:
@@ -62,11 +81,12 @@ def _main_checkout(dot_git: Path) -> Path | None:
     except OSError:
         return None  # unreadable: the worktree's own folder is a fair answer
     found = re.match(r"gitdir:\s*(.+?)[\\/]\.git[\\/]worktrees[\\/]", pointer)
-    return Path(found[1]) if found else None
+    # Newer gits can be told to write this relative to the worktree, so that both may move together.
+    return Path(os.path.normpath(dot_git.parent / found[1])) if found else None
 
 
 GLOBAL = "global"
-_SCOPE = re.compile(r"global|(?:project|agent|tool):\S[^\x00-\x1f]*")
+_SCOPE = re.compile("global|(?:project|agent|tool):(?!\\s)[^\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 def is_scope(text: str) -> bool:

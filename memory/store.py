@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acemem.memory.embedders.base import Fingerprint
 from acemem.memory.errors import StoreError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
+
+T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 TABLE = "bullets"
@@ -42,6 +44,7 @@ class Store:
         self._lock_path = home / "write.lock"
         self._lock: Any = None
         self._table: Any = None
+        self._opened_as: tuple[int, int] | None = None
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -123,66 +126,122 @@ class Store:
         import shutil
 
         self._table = None
-        shutil.rmtree(self.address, ignore_errors=True)
+        gone = f"{self.address}.gone"
+        shutil.rmtree(gone, ignore_errors=True)  # of one that was interrupted here
+        with suppress(OSError):  # out of the way in one step, so that no reader sees half a table
+            os.rename(self.address, gone)
+        for folder in (gone, self.address):
+            shutil.rmtree(folder, ignore_errors=True)
 
     # -- reading ---------------------------------------------------------------------------------
 
     def count(self) -> int:
         """How many rows the table has; 0 when there is none."""
-        with self._told():
-            table = self._opened()
-            return 0 if table is None else int(table.count_rows())
+        return self._read(lambda table: int(table.count_rows()), 0)
 
     def nearest(self, vector: Vector, where: str, n: int) -> list[tuple[str, float]]:
         """The `n` bullets closest to a unit vector, best first, with their cosine in -1..1."""
-        with self._told():
-            table = self._opened()
-            if table is None:
-                return []
+
+        def read(table: Any) -> list[tuple[str, float]]:
             query = table.search(vector).distance_type("l2").where(where, prefilter=True)
             rows = query.nprobes(20).refine_factor(2).select(["id", "_distance"]).limit(n).to_arrow()
             # Unit vectors: squared distance = 2 - 2·cosine, on every index path.
             return [(id, 1 - d / 2) for id, d in zip(*(rows[c].to_pylist() for c in ("id", "_distance")), strict=True)]
 
+        return self._read(read, [])
+
     def matching(self, text: str, where: str, n: int) -> list[tuple[str, float]]:
         """The `n` bullets whose words match best, best first, with their BM25 score (positive, unbounded)."""
-        with self._told():
-            table = self._opened()
-            if table is None or not text.strip() or not any(i.columns == ["text"] for i in table.list_indices()):
+
+        def read(table: Any) -> list[tuple[str, float]]:
+            if not text.strip() or not any(index.columns == ["text"] for index in table.list_indices()):
                 return []
             query = table.search(text, query_type="fts", fts_columns="text").where(where, prefilter=True)
             rows = query.select(["id", "_score"]).limit(n).to_arrow()
             return list(zip(*(rows[c].to_pylist() for c in ("id", "_score")), strict=True))
 
+        return self._read(read, [])
+
     def vectors(self) -> tuple[list[str], Vector]:
         """Ids and unit vectors (n, dimension) of all live bullets, in order of id."""
         import numpy as np
 
-        with self._told():
-            table = self._opened()
-            if table is None:
-                return [], np.zeros((0, self.fingerprint.dimension), np.float32)
+        def read(table: Any) -> tuple[list[str], Vector]:
             rows = table.search().where("status != 'archived'").select(["id", "vector"]).to_arrow().sort_by("id")
             flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
             return rows["id"].to_pylist(), flat.reshape(len(rows), -1).astype(np.float32)
 
+        nothing: tuple[list[str], Vector] = ([], np.zeros((0, self.fingerprint.dimension), np.float32))
+        return self._read(read, nothing)
+
+    def faces(self) -> dict[str, tuple[str, ...]]:
+        """Text, kind, scope, section and status of every row by its id.
+
+        Reads the table through, and asks each index once, so that damage shows: then it raises StoreError.
+        """
+
+        def read(table: Any) -> dict[str, tuple[str, ...]]:
+            rows = table.to_arrow()
+            if len(rows):
+                vector = rows["vector"].combine_chunks()[0].values.to_numpy(zero_copy_only=False)
+                self.nearest(vector, "true", 1)
+                self.matching(rows["text"][0].as_py(), "true", 1)
+            columns = (rows[name].to_pylist() for name in ("text", "kind", "scope", "section", "status"))
+            return dict(zip(rows["id"].to_pylist(), zip(*columns, strict=True), strict=True))
+
+        return self._read(read, {})
+
     # -- inside ----------------------------------------------------------------------------------
 
+    def _read(self, read: Callable[[Any], T], nothing: T) -> T:
+        """What `read` finds in the table, `nothing` where there is none.
+
+        Another process may replace the table meanwhile. Then it is waited for, and the new one is read.
+        """
+        opened_as = self._opened_as
+        try:
+            with self._told():
+                table = self._opened()
+                if table is not None:
+                    return read(table)
+                if opened_as is None:
+                    return nothing
+        except StoreError:
+            if self._identity() in (opened_as, self._opened_as):
+                raise
+        with self.writing(), self._told():
+            self._table = self._opened_as = None
+            table = self._opened()
+            return nothing if table is None else read(table)
+
     def _opened(self, create: bool = False) -> Any:
-        if self._table is not None:
+        identity = self._identity()
+        if self._table is not None and identity == self._opened_as:
             return self._table
+        # Not opened yet, or another process removed or replaced it: with another embedder's vectors, it may be.
+        self._table = None
+        if not create and identity is None:
+            return None
         os.environ.setdefault("LANCEDB_LOG", "error")  # its warnings would land among our own words
         import lancedb
 
-        if not create and not Path(self.address, f"{TABLE}.lance").exists():
-            return None
         database = lancedb.connect(self.address, read_consistency_interval=timedelta(0))
         if TABLE in database.list_tables().tables:
-            self._table = database.open_table(TABLE)
-            self._check_metadata(self._table.schema.metadata or {})
+            table = database.open_table(TABLE)
+            self._check_metadata(table.schema.metadata or {})
+            self._table, self._opened_as = table, identity
         elif create:
             self._table = database.create_table(TABLE, schema=_schema(self.fingerprint))
+            self._opened_as = self._identity()
         return self._table
+
+    def _identity(self) -> tuple[int, int] | None:
+        """What tells this table's folder from one that was made later in its place; None without one."""
+        try:
+            status = os.stat(Path(self.address, f"{TABLE}.lance"))
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_ctime_ns
 
     def _check_metadata(self, metadata: dict[bytes, bytes]) -> None:
         version = int(metadata.get(b"acemem.schema", b"0"))

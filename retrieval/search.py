@@ -66,8 +66,7 @@ def search(
     query = clean(query).strip()
     if not query:
         return []
-    if home.ledger.is_stale():
-        home.sync()
+    home.freshen()
     least = home.settings.search_floor if floor is None else floor
     candidates = _candidates(home, query, reach, kind, archived, max(POOL, WIDE_POOL * k))
     hits = rank(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acemem.memory.cleantext import one_line
+from acemem.memory.cleantext import clean, one_line
 from acemem.memory.errors import UsageError
 from acemem.memory.fold import sources_to
 from acemem.memory.home import Home
@@ -221,17 +221,22 @@ def _birth(candidate: Candidate, newcomer: Bullet) -> Draft:
 def _washed(candidate: Candidate) -> Candidate:
     from dataclasses import replace
 
-    text = one_line(redact(candidate.text)[0], TEXT_LIMIT)
+    text = _kept(candidate.text, TEXT_LIMIT)
     if not text:
         raise UsageError("the text of a bullet is empty; say in one sentence what is to be remembered")
-    return replace(candidate, text=text, section=one_line(candidate.section, 80) or SECTIONS[candidate.kind])
+    return replace(candidate, text=text, section=_kept(candidate.section, 80) or SECTIONS[candidate.kind])
 
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+def _kept(text: str, limit: int) -> str:
+    """Text as it may be stored. Cleaned first: an invisible character inside a secret would hide it."""
+    return one_line(redact(clean(text))[0], limit)
+
+
 def _safe(value: Any) -> Any:
     if isinstance(value, str):
-        return one_line(redact(value)[0], TEXT_LIMIT)
+        return _kept(value, TEXT_LIMIT)
     return [_safe(item) for item in value] if isinstance(value, list) else value

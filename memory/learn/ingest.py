@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from acemem.memory.errors import BadInput
@@ -153,6 +154,8 @@ def _cursor(path: Path) -> Cursor:
                 (),
             )
         stat = path.stat()
+        if not S_ISREG(stat.st_mode):  # to open a pipe could mean to wait for ever
+            raise BadInput(f"cannot read {path}: not a regular file; `mem sessions` lists the logs it finds")
         with path.open("rb") as file:
             head = hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
         return Cursor(_name(path), stat.st_ino & INODE_MASK, stat.st_size, stat.st_mtime_ns, head, 0, ())

@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from acemem.memory.cleantext import clean
-from acemem.memory.errors import NotFound, UsageError
+from acemem.memory.errors import NotFound, StoreError, UsageError
 from acemem.memory.home import Home
 from acemem.memory.insight import KINDS, Kind
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
+from acemem.memory.redaction import redact
 from acemem.memory.scope import GLOBAL, Project, home_directory, is_scope
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Memory:
 
         `project` is a directory, by default the current one. `clock` tells UTC seconds.
         """
-        here = Project.of(Path.cwd() if project is None else project)
+        here = Project.of("." if project is None else project)
         return cls(Home(home_directory(home, os.environ), clock), here)
 
     def close(self) -> None:
@@ -89,10 +90,8 @@ class Memory:
         """As `add`, saying for each text whether it was added, merged or skipped, and why."""
         from acemem.memory.learn.admission import Candidate, admit
 
-        if kind not in KINDS:
-            raise UsageError(f"no kind {kind!r}; the kinds are {', '.join(KINDS)}")
         where = scope or (GLOBAL if kind == "user_fact" else self.project.scope)
-        _check_scope(where)
+        _check(where, kind)
         now = self.home.clock()
         heading = section or SECTIONS[kind]
         candidates = [
@@ -131,15 +130,14 @@ class Memory:
 
         Without `scope` a question sees this project, what is global, and what is kept for agents and tools; with
         it, that scope alone. `floor=False` returns k hits whatever their relevance.
-        Raises UsageError for a `k` below 1 or a malformed scope.
+        Raises UsageError for a `k` below 1, an unknown kind, or a malformed scope.
         """
         from acemem.retrieval.search import Reach, search
 
         wanted = self.home.settings.search_k if k is None else k
         if wanted < 1:
             raise UsageError(f"k = {wanted}: expected a whole number from 1")
-        if scope is not None:
-            _check_scope(scope)
+        _check(scope, kind)
         reach = Reach.of(self.project.scope) if scope is None else Reach((scope,))
         return search(self.home, query, reach, k=wanted, kind=kind, archived=archived, floor=None if floor else 0.0)
 
@@ -158,7 +156,11 @@ class Memory:
         return self.home.ledger.get(id)
 
     def bullets(self, scope: str | None = None, kind: Kind | None = None, archived: bool = False) -> list[Bullet]:
-        """Every bullet of the store, archived ones too when asked for, in order of id."""
+        """Every bullet of the store, archived ones too when asked for, in order of id.
+
+        Raises UsageError for an unknown kind or a malformed scope.
+        """
+        _check(scope, kind)
         return self.home.ledger.bullets(scope=scope, kind=kind, archived=archived)
 
     def history(self, id: str) -> list[Event]:
@@ -194,7 +196,7 @@ class Memory:
             session = session or self.receipt(receipt).session
             data["receipt"] = receipt
         if note is not None:
-            data["note"] = clean(note)
+            data["note"] = redact(clean(note))[0]
         event = self.home.ledger.append([Draft("feedback", bullet.id, session=session, data=data)], self.home.clock())[
             0
         ]
@@ -206,6 +208,10 @@ class Memory:
         Raises NotFound for an unknown event, UsageError for one that is undone already or cannot be.
         """
         found = self.home.ledger.event(event)
+        if found.type == "plan":  # the mark of a plan stands for all its steps
+            return self.undo_refine(found.data["plan"])[-1]
+        if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "plan":
+            raise UsageError(f"{found.id} took back a whole plan; `mem refine` makes it again")
         undo = self.home.ledger.undo([found], self.home.clock())[0]
         return replace(undo, score=self._live(found.bullet).score if found.bullet else None)
 
@@ -244,7 +250,7 @@ class Memory:
             bullet
             for scope in (self.project.scope, GLOBAL)
             for bullet in self.bullets(scope=scope)
-            if bullet.status == "active" and not against_promotion(bullet)
+            if bullet.status == "active" and not against_promotion(bullet, self.home.ledger.weights)
         ]
         return sorted(found, key=lambda bullet: (-bullet.score, -bullet.sessions, bullet.id))
 
@@ -278,11 +284,12 @@ class Memory:
         bullet = self.bullet(id)
         if bullet.status != "archived":
             raise UsageError(f"{bullet.id} is not archived but {bullet.status}")
-        if bullet.merged_into is None:
-            self.home.ledger.append([Draft("restore", bullet.id)], self.home.clock())
-        else:
-            merges = [e for e in self.home.ledger.history(bullet.id) if e.type == "merge" and e.other == bullet.id]
-            self.home.ledger.undo([merges[-1]], self.home.clock())
+        ledger, now = self.home.ledger, self.home.clock()
+        with ledger.transaction():
+            merges = [e for e in ledger.history(bullet.id) if e.type == "merge" and e.other == bullet.id]
+            ledger.undo([merge for merge in merges if not ledger.is_undone(merge)], now)
+            if self.bullet(bullet.id).status == "archived":  # for a reason of its own
+                ledger.append([Draft("restore", bullet.id)], now)
         return self.bullet(bullet.id)
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
@@ -331,9 +338,17 @@ class Memory:
         return len(bullets)
 
     def rebuild(self) -> int:
-        """Makes the bullets and their table again from the events, and says how many."""
+        """Makes the bullets and their table again from the events, and says how many.
+
+        Raises StoreError for an empty ledger beside a table with bullets: that is a lost file, not an empty store.
+        """
         home = self.home
         with home.store.writing():
+            if home.ledger.head() == 0 and home.store.count() > 0:
+                raise StoreError(
+                    f"the ledger in {home.path} is empty but the bullet table is not: put back a copy of ledger.db; "
+                    "a rebuild would make an empty store"
+                )
             home.ledger.refold()
             home.store.drop()
             home.ledger.soil()
@@ -347,6 +362,8 @@ class Memory:
         return bullet
 
 
-def _check_scope(scope: str) -> None:
-    if not is_scope(scope):
+def _check(scope: str | None, kind: str | None) -> None:
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"no kind {kind!r}; the kinds are {', '.join(KINDS)}")
+    if scope is not None and not is_scope(scope):
         raise UsageError(f"scope {scope!r}: expected global, project:ID, agent:NAME or tool:NAME")

@@ -1,0 +1,282 @@
+"""The bullet table: exact neighbours, no row of another scope, and a way out of every kind of damage."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from acemem import Memory, StoreError
+from acemem.memory.config import save
+from acemem.memory.embedders.base import Fingerprint
+from acemem.memory.store import Store
+
+TEXTS = [
+    "Deploys need two approvals",
+    "The linter is ruff",
+    "Postgres runs in docker",
+    "Tests are run with make check",
+    "Users' names are stored in NFC",
+]
+EVERYTHING = "status != 'archived'"
+
+
+def copy_of(memory: Memory, folder: Path) -> Path:
+    shutil.copytree(memory.home.path / "lance", folder)
+    return folder
+
+
+def put_back(memory: Memory, folder: Path) -> None:
+    shutil.rmtree(memory.home.path / "lance")
+    shutil.copytree(folder, memory.home.path / "lance")
+
+
+def test_nearest_is_ordered_by_the_true_cosine(memory: Memory) -> None:
+    """What the table returns equals the dot product of the unit vectors."""
+    bullets = memory.add(TEXTS)
+    vectors = memory.home.vectors(bullets)
+    query = memory.home.embedder.embed_query("which linter do we use")
+    expected = sorted(zip((vectors @ query).tolist(), [b.id for b in bullets], strict=True), reverse=True)
+    found = memory.home.store.nearest(query, EVERYTHING, 10)
+    assert [id for id, _ in found] == [id for _, id in expected]
+    assert [cosine for _, cosine in found] == pytest.approx([cosine for cosine, _ in expected], abs=1e-5)
+
+
+def test_a_filter_never_lets_another_scope_through(memory: Memory) -> None:
+    """Not even when the best match by far lies there; an apostrophe in a scope's name is only a character."""
+    [hidden] = memory.add("The linter is ruff", scope="tool:bob's")
+    [seen] = memory.add("Postgres runs in docker", scope="tool:x' OR 'a' = 'a")
+    assert [hit.id for hit in memory.search("The linter is ruff", scope="tool:x' OR 'a' = 'a", floor=False)] == [
+        seen.id
+    ]
+    assert [hit.id for hit in memory.search("The linter is ruff", scope="tool:bob's", floor=False)] == [hidden.id]
+
+
+def test_words_are_found_by_bm25(memory: Memory) -> None:
+    """Best first, with a positive score; a word that is nowhere finds nothing."""
+    memory.add(TEXTS)
+    found = memory.home.store.matching("postgres docker", EVERYTHING, 10)
+    assert [memory.bullet(id).text for id, _ in found] == ["Postgres runs in docker"]
+    assert found[0][1] > 0
+    assert memory.home.store.matching("kubernetes", EVERYTHING, 10) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["", "  ", "\0", '"', "AND OR NOT", "a:b^2 (", "'; DROP TABLE bullets; --", "*", "é" * 3_000]
+)
+def test_no_query_is_taken_for_syntax(memory: Memory, query: str) -> None:
+    """What a person types is words."""
+    bullets = memory.add(TEXTS)
+    found = memory.home.store.matching(query, EVERYTHING, 10)
+    assert {id for id, _ in found} <= {bullet.id for bullet in bullets}
+    assert {hit.text for hit in memory.search(query, floor=False)} <= set(TEXTS)
+
+
+def test_writing_the_same_state_twice_changes_nothing(memory: Memory) -> None:
+    """One row a bullet, however often it is written."""
+    bullets = memory.add(TEXTS)
+    before = memory.home.store.faces()
+    memory.home.store.write(bullets, memory.home.vectors(bullets))
+    assert memory.home.store.faces() == before
+    assert memory.home.store.count() == 5
+
+
+def test_all_live_vectors_can_be_had_in_order_of_id(memory: Memory) -> None:
+    """Archived bullets are not among them."""
+    bullets = memory.add(TEXTS)
+    memory.forget(bullets[0].id)
+    memory.home.sync()
+    ids, vectors = memory.home.store.vectors()
+    live = sorted(bullets[1:], key=lambda bullet: bullet.id)
+    assert ids == [bullet.id for bullet in live]
+    assert np.array_equal(vectors, memory.home.vectors(live))
+
+
+def test_a_store_that_was_never_written_is_empty(tmp_path: Path) -> None:
+    """Asking it anything makes nothing and finds nothing."""
+    store = Store(tmp_path / "none", Fingerprint("hashing:8", "1", 8, "0" * 64))
+    assert (store.count(), store.faces(), store.needs_tidying()) == (0, {}, False)
+    assert store.nearest(np.ones(8, np.float32), EVERYTHING, 3) == store.matching("x", EVERYTHING, 3) == []
+    assert store.vectors()[1].shape == (0, 8)
+    assert not (tmp_path / "none").exists()
+
+
+# -- another embedder -------------------------------------------------------------------------------
+
+
+def test_the_vectors_of_two_embedders_are_never_mixed(open_memory: Callable[..., Memory]) -> None:
+    """Another embedder on the same store is refused with the command that re-embeds, and that one works."""
+    open_memory().add(TEXTS)
+    save(open_memory().home.path, "embedder", "hashing:64")
+    memory = open_memory()
+    for attempt in (lambda: memory.search("linter"), lambda: memory.add("Something else"), memory.home.sync):
+        with pytest.raises(
+            StoreError, match=r"hashing:384@.*hashing:64@.*mem reembed.*mem config embedder hashing:384"
+        ):
+            attempt()
+    assert [check.ok for check in memory.examine()] == [True, True, True, False]
+    assert memory.reembed() == 5
+    assert memory.search("linter ruff")[0].text == "The linter is ruff"
+    assert all(check.ok for check in memory.examine())
+    assert memory.home.vectors(memory.bullets()).shape == (5, 64)
+
+
+def test_a_process_that_still_has_the_old_embedder_is_refused_after_a_reembed(
+    open_memory: Callable[..., Memory],
+) -> None:
+    """Even one that had the table open, and even where the vectors are of the same length."""
+    old = open_memory()
+    old.add(TEXTS)
+    assert old.search("linter ruff") != []
+    new = open_memory()
+    fingerprint = new.home.embedder.fingerprint
+    new.home.store.fingerprint = replace(fingerprint, revision="2", sha256="f" * 64)
+    with new.home.store.writing():
+        new.home.store.drop()
+        new.home.ledger.soil()
+        new.home.sync()
+    for attempt in (lambda: old.search("linter ruff"), lambda: old.add("Something else")):
+        with pytest.raises(StoreError, match="mem reembed"):
+            attempt()
+
+
+def test_a_reembed_that_breaks_off_is_finished_by_the_next_one(open_memory: Callable[..., Memory]) -> None:
+    """With the old table gone and the new one not yet written, nothing is lost."""
+    memory = open_memory()
+    memory.add(TEXTS)
+    save(memory.home.path, "embedder", "hashing:64")
+    interrupted = open_memory()
+    with interrupted.home.store.writing():
+        interrupted.home.store.drop()
+    after = open_memory()
+    assert after.search("linter ruff")[0].text == "The linter is ruff"
+    assert after.reembed() == 5
+
+
+def test_a_table_of_another_schema_is_refused_with_the_way_out(
+    open_memory: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger can make it again in this version's shape."""
+    with monkeypatch.context() as patch:
+        patch.setattr("acemem.memory.store.SCHEMA_VERSION", 2)
+        open_memory().add(TEXTS)
+    memory = open_memory()
+    with pytest.raises(StoreError, match=r"schema 2, this acemem writes 1.*mem doctor --rebuild"):
+        memory.search("linter")
+    assert memory.rebuild() == 5
+    assert memory.search("linter ruff")[0].text == "The linter is ruff"
+
+
+# -- damage -----------------------------------------------------------------------------------------
+
+
+def newest(folder: Path, pattern: str) -> Path:
+    return max(folder.rglob(pattern), key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "noise"])
+@pytest.mark.parametrize("part", ["manifest", "data", "index"])
+def test_a_damaged_table_is_a_store_error_and_a_rebuild_loses_nothing(
+    open_memory: Callable[..., Memory], part: str, damage: str
+) -> None:
+    """Search names `mem doctor --rebuild`, doctor sees it, and afterwards every bullet with every mark is there."""
+    memory = open_memory()
+    bullets = memory.add(TEXTS)
+    memory.feedback(bullets[1].id, True)
+    memory.forget(bullets[0].id)
+    memory.home.sync()
+    expected = memory.bullets(archived=True)
+    memory.close()
+    lance = memory.home.path / "lance" / "bullets.lance"
+    if part == "manifest":  # the newest is read; its name is not its age
+        current = memory.home.store._opened().version
+        broken = [p for p in lance.rglob("*.manifest") if int(p.stem) in (current, 2**64 - 1 - current)]
+    else:
+        broken = list((lance / "data").rglob("*.lance") if part == "data" else (lance / "_indices").rglob("*.lance"))
+    assert broken
+    for path in broken:
+        content = path.read_bytes()
+        path.write_bytes(
+            {"empty": b"", "half": content[: len(content) // 2], "noise": random.Random(1).randbytes(len(content))}[
+                damage
+            ]
+        )
+    memory = open_memory()
+    with pytest.raises(StoreError, match="mem doctor --rebuild"):
+        memory.search("linter ruff")
+    assert [check.name for check in memory.examine() if not check.ok] == ["table"]
+    assert memory.rebuild() == 5
+    assert memory.bullets(archived=True) == expected
+    assert memory.search("linter ruff")[0].text == "The linter is ruff"
+    assert all(check.ok for check in memory.examine())
+
+
+def test_a_table_that_fell_behind_is_noticed_by_doctor(open_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    """The right number of rows is not enough: one that still shows an archived bullet as live is damage."""
+    memory = open_memory()
+    bullets = memory.add(TEXTS)
+    older = copy_of(memory, tmp_path / "older")
+    memory.forget(bullets[0].id)
+    memory.home.sync()
+    memory.close()
+    put_back(memory, older)
+    memory = open_memory()
+    [check] = [check for check in memory.examine() if not check.ok]
+    assert "mem doctor --rebuild" in check.detail
+    memory.rebuild()
+    assert all(check.ok for check in memory.examine())
+
+
+def test_the_newest_ledger_decides_what_is_shown(open_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    """A table that fell behind may find an archived bullet, but it is not returned."""
+    memory = open_memory()
+    bullets = memory.add(TEXTS)
+    older = copy_of(memory, tmp_path / "older")
+    memory.forget(bullets[1].id)
+    memory.home.sync()
+    memory.close()
+    put_back(memory, older)
+    assert "The linter is ruff" not in [hit.text for hit in open_memory().search("linter ruff", floor=False)]
+
+
+# -- one writer at a time ---------------------------------------------------------------------------
+
+
+def test_a_writer_that_waits_too_long_says_for_whom(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock of a live process is respected; the message names the file."""
+    memory.add(TEXTS)
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print('held', flush=True)\n sys.stdin.read()",
+            str(memory.home.path / "write.lock"),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        monkeypatch.setattr("acemem.memory.store.LOCK_SECONDS", 0.05)
+        monkeypatch.setattr(memory.home.store, "_lock", None)
+        with pytest.raises(StoreError, match=r"write\.lock"):
+            memory.add("Something else")
+        assert memory.search("linter ruff")[0].text == "The linter is ruff"  # readers need no lock
+    finally:
+        holder.communicate()
+    memory.add("Something else")
+    assert memory.home.store.count() == 6
+
+
+def test_a_lock_that_a_dead_process_left_behind_holds_nobody_up(memory: Memory) -> None:
+    """The file may stay; what counts is whether somebody holds it."""
+    memory.home.path.joinpath("write.lock").write_bytes(b"")
+    assert memory.add(TEXTS[0])[0].text == TEXTS[0]
