@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from importlib import import_module
 from typing import Any
 
 import click
 
+from acemem.memory.cleantext import clean
 from acemem.memory.errors import AcememError
 
 # Name: (module below acemem.cli.commands, one line of help). The help stands here so that `mem --help` need not
@@ -68,15 +70,23 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except AcememError as error:
-            click.echo(f"mem: {error}", err=True)
-            ctx.exit(error.exit_code)
+            message, code = str(error), error.exit_code
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever was reading has seen enough: click ends quietly
+                raise
+            where = f" {error.filename}" if error.filename else ""
+            message, code = f"cannot go on{where}: {error.strerror or error}", AcememError.exit_code
+        # A message names what it was given, and that may hold commands to a terminal.
+        click.echo(" ".join(clean(f"mem: {message}").splitlines()), err=True)
+        ctx.exit(code)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="acemem", prog_name="mem")
 @click.option("--home", metavar="DIR", help="The store's home; default $MEM_HOME, else the user's data folder.")
 @click.option("--project", metavar="DIR", help="The project's folder; default the current one.")
-def cli(home: str | None, project: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def cli(home: str | None, project: str | None, as_json: bool) -> None:
     """A scored memory for coding agents: reads past sessions, keeps what helped, forgets what did not.
 
     \b

@@ -21,11 +21,20 @@ def common(function: Callable[..., None]) -> Callable[..., None]:
     def run(home: str | None, project: str | None, as_json: bool, **rest: Any) -> None:
         from acemem.api import Memory
 
-        root = click.get_current_context().find_root().params
-        with Memory.open(home or root.get("home"), project or root.get("project")) as memory:
-            function(memory, Output(as_json), **rest)
+        with Memory.open(home or inherited("home"), project or inherited("project")) as memory:
+            function(memory, Output(as_json or bool(inherited("as_json"))), **rest)
 
     return run
+
+
+def inherited(name: str) -> Any:
+    """What was said for a common option before the command's name, nearest first; None when nothing was."""
+    context = click.get_current_context().parent
+    while context is not None:
+        if context.params.get(name):
+            return context.params[name]
+        context = context.parent
+    return None
 
 
 def kind_option(function: Callable[..., Any]) -> Callable[..., Any]:

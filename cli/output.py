@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -12,6 +13,8 @@ import click
 from acemem.memory.cleantext import clean
 
 NOTHING_FOUND = 1
+# What JSON itself leaves as it is, and a terminal or a reader could be deceived by: written as \u escapes.
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 
 
 class Output:
@@ -23,7 +26,8 @@ class Output:
     def emit(self, data: Any, lines: Iterable[str]) -> None:
         """Prints the result once, as JSON or as lines."""
         if self.as_json:
-            click.echo(json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode())
+            document = json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode()
+            click.echo(_UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], document))
         else:
             for line in lines:
                 click.echo(clean(line))  # text from logs must not reach the terminal as commands to it

@@ -32,6 +32,16 @@ class Settings:
     hook_tokens: int = _setting(1200, "the size of an injection at most, in tokens of four characters", 50, 2300)
     hook_repeat_after: int = _setting(20, "prompts until the same bullet may be shown again in a session", 0, 1000)
     ingest_max_sessions: int = _setting(20, "how many discovered sessions one `mem ingest` reads, newest first", 1, 1e6)
+    extract_model: str = _setting("none", "the model that reads one session, as PROVIDER:NAME; none is offline only")
+    synthesis_model: str = _setting("none", "the model that compares sessions, as PROVIDER:NAME; none is offline only")
+    extract_window: int = _setting(140_000, "how much of a session a model reads at once, in tokens", 1000, 2_000_000)
+    extract_overlap: int = _setting(5, "messages at the end of one window that begin the next", 0, 50)
+    extract_chars_per_token: float = _setting(4.0, "how many characters a token is taken for", 1, 16)
+    extract_output: int = _setting(4000, "characters a model sees of one tool output: its beginning and end", 200, 1e5)
+    extract_max_requests: int = _setting(200, "requests one run may send to a model", 1, 1e6)
+    extract_max_tokens: int = _setting(5_000_000, "tokens one run may use, in and out", 1000, 1e12)
+    extract_max_dollars: float = _setting(5.0, "dollars one run may cost, by the list price", 0.01, 1e6)
+    extract_concurrency: int = _setting(4, "requests to a model at the same time", 1, 64)
     refine_duplicate: float = _setting(0.85, "MiniLM cosine from which two bullets are looked at as duplicates", 0.5, 1)
     refine_guard: float = _setting(0.2, "share of live bullets a plan may remove without --yes", 0, 1)
     render_bullets: int = _setting(40, "how many rules a context file gets at most", 1, 500)
@@ -85,7 +95,7 @@ def check(name: str, value: Any) -> Any:
             raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}") from None
     low, high = spec.metadata["low"], spec.metadata["high"]
     fits = type(value) is kind or (kind is float and type(value) is int)
-    if not fits or (low is not None and not low <= value <= high) or value == "":
+    if not fits or (low is not None and not low <= value <= high) or (value == "" and spec.default != "none"):
         raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}")
     return kind(value)
 

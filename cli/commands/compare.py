@@ -49,8 +49,11 @@ def _text(memory: Memory, given: str) -> str:
 def _read(path: Path) -> list[tuple[str, str]]:
     try:
         pairs = json.loads(path.read_bytes().decode("utf-8-sig"))
-        return [(str(pair["a"]), str(pair["b"])) for pair in pairs]
+        texts = [(pair["a"], pair["b"]) for pair in pairs]
+        if not all(isinstance(text, str) for both in texts for text in both):
+            raise TypeError("a and b are texts")
+        return texts
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadInput(f'{path}: expected a JSON list of {{"a": TEXT, "b": TEXT}} ({error!r})') from error

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from acemem.cli.options import inherited
 from acemem.cli.output import Output, bullet_line
 
 SAMPLES = ("monday.jsonl", "wednesday.jsonl", "friday.jsonl")
@@ -26,6 +27,7 @@ def command(as_json: bool) -> None:
     Three short sessions of a made-up project are read, remembered, put in front of a prompt, judged, cleaned up and
     rendered. Nothing outside a temporary folder is touched.
     """
+    as_json = as_json or bool(inherited("as_json"))
     out = Output(as_json)
     stages: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="mem-demo-") as folder:

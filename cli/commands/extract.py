@@ -34,7 +34,6 @@ def command(memory: Memory, out: Output, files: tuple[Path, ...], focus: str | N
             sessions = catalog.read(path)
         except BadInput as error:
             failed.append(error)
-            out.note(f"mem: {error}")
             continue
         for session in sessions:
             for problem in session.problems:
@@ -43,8 +42,11 @@ def command(memory: Memory, out: Output, files: tuple[Path, ...], focus: str | N
     for row in rows:
         row["text"] = redact(row["text"])[0]
         row["fields"] = {name: redact(v)[0] if isinstance(v, str) else v for name, v in row["fields"].items()}
-    if failed and not rows:
-        raise failed[0]
+    last = failed.pop() if failed and not rows else None
+    for unread in failed:
+        out.note(f"mem: {unread}")
+    if last is not None:
+        raise last
     if not rows:
         out.nothing([], "no insights")
     out.emit(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-import logging
+import os
 import sys
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
+from datetime import UTC, datetime
 
 import click
 
-LOG_BYTES = 200_000
+from acemem.cli.options import inherited
+from acemem.memory.errors import AcememError
+
+LOG_NAME = "hook.log"
+LOG_BYTES = 200_000  # then it becomes hook.log.1, and that of before goes
+LINE_LIMIT = 1_000
 
 
 @click.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
@@ -27,11 +31,11 @@ def command(agent: str, event: str, home: str | None, project: str | None) -> No
     \b
     mem hook claude-code user-prompt-submit
     """
-    root = click.get_current_context().find_root().params
+    home, project = home or inherited("home"), project or inherited("project")
     try:
-        _answer(agent, event, home or root.get("home"), project or root.get("project"))
-    except Exception as error:  # noqa: BLE001 - a hook may never break a prompt; the log names what happened
-        _log(home or root.get("home"), f"{agent} {event}: {type(error).__name__}: {error}")
+        _answer(agent, event, home, project)
+    except BaseException as error:  # noqa: BLE001 - a hook may never break a prompt; the log names what happened
+        _log(home, f"{agent} {event}: {type(error).__name__}: {error}")
 
 
 def _answer(agent: str, event: str, home: str | None, project: str | None) -> None:
@@ -42,23 +46,32 @@ def _answer(agent: str, event: str, home: str | None, project: str | None) -> No
         answer = memory.hook(agent, event, payload if isinstance(payload, dict) else {})
         if answer.output is None:
             return
-        sys.stdout.buffer.write(json.dumps(answer.output, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        sys.stdout.buffer.flush()
+        _print(json.dumps(answer.output, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         if answer.receipt is not None:  # only now: writing it down must not delay the answer
             memory.keep_receipt(answer.receipt)
 
 
-def _log(home: str | None, line: str) -> None:
-    import os
+def _print(answer: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+    except OSError:
+        # What is left in the buffer would be tried again, and complained about, when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
 
+
+def _log(home: str | None, line: str) -> None:
+    from acemem.memory.cleantext import one_line
     from acemem.memory.scope import home_directory
 
     try:
-        folder = home_directory(home, os.environ)
-        folder.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(Path(folder, "hook.log"), maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-        handler.handle(logging.makeLogRecord({"msg": line.replace("\n", " ")}))
-        handler.close()
-    except OSError:
+        log = home_directory(home, os.environ) / LOG_NAME
+        log.parent.mkdir(parents=True, exist_ok=True)
+        if log.is_file() and log.stat().st_size > LOG_BYTES:
+            os.replace(log, log.with_suffix(".log.1"))
+        at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        with log.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{at} {one_line(line, LINE_LIMIT)}\n")
+    except (OSError, AcememError):
         return  # a home that cannot be written has no place for a log either

@@ -24,7 +24,7 @@ def command(memory: Memory, out: Output, id: str) -> None:
 
     bullet = memory.bullet(id)
     data = bullet.to_json()
-    against = against_promotion(bullet)
+    against = against_promotion(bullet, memory.home.ledger.weights)
     lines = [bullet.text, ""]
     lines += [f"{name:<13} {data[name]}" for name in data if name not in ("text", "sources", "fields")]
     lines += [f"{'source':<13} {s.session} record {s.rec}  {s.path}" for s in bullet.sources]

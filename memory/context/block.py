@@ -29,7 +29,8 @@ def put(document: bytes, body: str, path: Path) -> bytes:
             f"{path} is not UTF-8 text (byte {error.start}), so nothing was written; convert it, or render "
             "to another file with --target"
         ) from error
-    newline = b"\r\n" if b"\r\n" in document else b"\n"
+    # A lone \r at the end would become \r\n with what we append, and the next render would see other line ends.
+    newline = b"\r\n" if b"\r\n" in document or document.endswith(b"\r") else b"\n"
     inner = newline.join(line.encode() for line in body.splitlines())
     block = newline.join([BEGIN, *([inner] if inner else []), END])
     found = [match[1] for match in _ANY.finditer(document)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from acemem.memory.cleantext import escape_markers, one_line
+from acemem.memory.cleantext import clean, escape_markers, one_line
 from acemem.memory.context import block
 from acemem.memory.errors import UsageError
 from acemem.memory.home import Home
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
 from acemem.memory.redaction import redact
 from acemem.memory.scope import GLOBAL, Project
+from acemem.scoring.effectiveness import Weights
 from acemem.scoring.lifecycle import promotion_block
 
 DEFAULT_TARGET = "AGENTS.md"
@@ -31,9 +33,10 @@ class Rendered:
     changed: bool
 
 
-def against_promotion(bullet: Bullet) -> list[str]:
+def against_promotion(bullet: Bullet, weights: Weights) -> list[str]:
     """What stands between a bullet and being a rule, one sentence each; empty when it has earned it.
 
+    `weights` are those of the store, so that the score it speaks of is the one that is shown.
     A statement that a person wrote down by hand needs no sessions: the person is the evidence.
     """
     by_hand = not bullet.sources and bullet.trust == "user"
@@ -45,6 +48,7 @@ def against_promotion(bullet: Bullet) -> list[str]:
         failures_seen=records if bullet.sessions > 1 else min(records, 1),
         trust_tool_only=bullet.trust == "tool",
         marks=bullet.marks,
+        weights=weights,
     )
 
 
@@ -57,7 +61,7 @@ def promote(home: Home, bullet: Bullet, force: bool) -> Event:
         raise UsageError(f"{bullet.id} is a rule already; `mem render` writes rules into context files")
     if bullet.status == "archived":
         raise UsageError(f"{bullet.id} is archived ({bullet.archived_because}); bring it back with `mem restore`")
-    reasons = against_promotion(bullet)
+    reasons = against_promotion(bullet, home.ledger.weights)
     if reasons and not force:
         raise UsageError(f"{bullet.id} has not earned promotion: {' '.join(reasons)} If you know better, add --force")
     return home.ledger.append([Draft("promote", bullet.id, data={"against": reasons})], home.clock())[0]
@@ -84,9 +88,12 @@ def render(home: Home, project: Project, targets: Sequence[Path], *, write: bool
     before = [block.read(path) for path in targets]
     after = [block.put(document, body, path) for document, path in zip(before, targets, strict=True)]
     results = []
+    written: set[str] = set()
     for path, old, new in zip(targets, before, after, strict=True):
-        if write and new != old:
+        place = os.path.realpath(path)  # CLAUDE.md is often a link to AGENTS.md
+        if write and new != old and place not in written:
             block.replace_file(path, old, new)
+            written.add(place)
         results.append(Rendered(path, kept, len(rules) - kept, new != old))
     return results
 
@@ -99,10 +106,10 @@ def body_of(rules: Sequence[Bullet], most: int, chars: int) -> tuple[str, int]:
     """
     by_worth = sorted(rules, key=lambda b: (-b.score, -b.sessions, b.id))
     chosen: list[Bullet] = []
-    size = len(HEADING) + 2
+    size = len(HEADING)
     headings: set[str] = set()
     for rule in by_worth[:most]:
-        cost = len(_line(rule)) + 1 + (0 if rule.section in headings else len(rule.section) + 6)
+        cost = len(_line(rule)) + 1 + (0 if rule.section in headings else len(_heading(rule.section)) + 3)
         if size + cost <= chars:
             chosen.append(rule)
             headings.add(rule.section)
@@ -113,10 +120,14 @@ def body_of(rules: Sequence[Bullet], most: int, chars: int) -> tuple[str, int]:
     order = sorted(headings, key=lambda name: (known.index(name) if name in known else len(known), name))
     lines = [HEADING]
     for section in order:
-        lines += ["", f"### {escape_markers(section)}", ""]
+        lines += ["", _heading(section), ""]
         lines += [_line(rule) for rule in chosen if rule.section == section]
     return "\n".join(lines), len(chosen)
 
 
+def _heading(section: str) -> str:
+    return f"### {escape_markers(section)}"
+
+
 def _line(rule: Bullet) -> str:
-    return f"- {escape_markers(one_line(redact(rule.text)[0], LINE_LIMIT))} [mem:{rule.id}]"
+    return f"- {escape_markers(one_line(redact(clean(rule.text))[0], LINE_LIMIT))} [mem:{rule.id}]"

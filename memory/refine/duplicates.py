@@ -42,7 +42,12 @@ def find_duplicates(bullets: Sequence[Bullet], vectors: Vector, least: float) ->
     What is left has no pair to merge, so a second look finds nothing. Merges are in the order in which they happen: a
     survivor may be the loser of a later one.
     """
-    pairs = sorted(_pairs(bullets, vectors, least), key=lambda p: (-p[0], bullets[p[1]].id, bullets[p[2]].id))
+
+    def closest_first(pair: tuple[float, int, int]) -> tuple[float, list[str]]:
+        # As it is printed, since the last bits of a product depend on where in a block it stands; then by id.
+        return -round(pair[0], 4), sorted((bullets[pair[1]].id, bullets[pair[2]].id))
+
+    pairs = sorted(_pairs(bullets, vectors, least), key=closest_first)
     gone: set[int] = set()
     merges: list[Merge] = []
     apart: list[Apart] = []

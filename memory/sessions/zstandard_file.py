@@ -60,6 +60,6 @@ def _stream(path: Path) -> tuple[Any, type[Exception]]:
     try:
         module = importlib.import_module("zstandard")
     except ImportError:
-        raise Missing("packed with Zstandard; `pip install zstandard` to read it (or use Python 3.14)") from None
+        raise Missing("packed with Zstandard; `pip install 'acemem[zstd]'` to read it (or use Python 3.14)") from None
     reader = module.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True)
     return reader, module.ZstdError

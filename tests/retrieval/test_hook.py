@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acemem import BadInput, Memory, UsageError
+from acemem.retrieval.hook import EVENTS, Answer
+from tests.bullets import store
+
+PROMPT = "how does the parser read the config file"
+
+
+def payload(**changes: Any) -> dict[str, Any]:
+    """What Claude Code sends with a prompt."""
+    plain = {"session_id": "s1", "transcript_path": "/t.jsonl", "hook_event_name": "UserPromptSubmit", "prompt": PROMPT}
+    return {**plain, **changes}
+
+
+def ask(memory: Memory, **changes: Any) -> Answer:
+    return memory.hook("claude-code", "user-prompt-submit", payload(**changes))
+
+
+def test_the_answer_is_the_agent_s_own_protocol(memory: Memory) -> None:
+    """Nested JSON with the event's name and the block as additional context, and nothing else."""
+    bullet = store(memory, "The parser reads the config file first.")
+    output = ask(memory).output
+    assert output is not None
+    assert output.keys() == {"hookSpecificOutput"}
+    inner = output["hookSpecificOutput"]
+    assert inner.keys() == {"hookEventName", "additionalContext"}
+    assert inner["hookEventName"] == "UserPromptSubmit"
+    assert f"[mem:{bullet.id}]" in inner["additionalContext"]
+
+
+def test_nothing_relevant_is_no_answer(memory: Memory) -> None:
+    """Neither output nor receipt."""
+    store(memory, "The parser reads the config file first.")
+    assert ask(memory, prompt="zebra quagga okapi") == Answer(None, None)
+    assert ask(memory, prompt="") == Answer(None, None)
+
+
+def test_the_payload_says_where_the_agent_works(open_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    """Its `cwd` decides the project, also from a folder below; without it the caller's own folder does."""
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    (other / "src").mkdir()
+    memory = open_memory()
+    here = store(memory, "The parser reads the config file here.")
+    there = store(open_memory(other), "The parser reads the config file there.")
+    cases = {None: here, "": here, 7: here, str(other): there, str(other / "src"): there}
+    for cwd, expected in cases.items():
+        receipt = ask(memory, cwd=cwd).receipt
+        assert receipt is not None
+        assert [hit["id"] for hit in receipt.data["hits"]] == [expected.id]
+    assert ask(memory, cwd=str(tmp_path / "nowhere")).receipt is None
+
+
+@pytest.mark.parametrize("cwd", ["~nobody-of-this-name", "/a\0b", "/\udcff", "C:\\work", "relative", "x" * 5_000])
+def test_any_folder_is_a_folder(memory: Memory, cwd: str) -> None:
+    """A path that cannot be here is a project without bullets, not an error."""
+    store(memory, "The parser reads the config file first.")
+    assert ask(memory, cwd=cwd) == Answer(None, None)
+
+
+@pytest.mark.parametrize("session", [None, 7, [], {}, "\ud800", "x" * 5_000])
+def test_any_session_is_a_session(memory: Memory, session: object) -> None:
+    """What is no name counts as none, and the receipt can be kept."""
+    store(memory, "The parser reads the config file first.")
+    answer = ask(memory, session_id=session)
+    assert answer.receipt is not None
+    kept = memory.keep_receipt(answer.receipt)
+    assert memory.receipt(kept.data["receipt"]).id == kept.id
+    again = ask(memory, session_id=session)
+    assert (again.output is None) == isinstance(session, str)
+
+
+def test_an_agent_sees_its_own_bullets_and_not_another_s(memory: Memory) -> None:
+    """`agent:` scopes are for that agent."""
+    store(memory, "The parser reads the config file in Codex.", scope="agent:codex")
+    mine = store(memory, "The parser reads the config file in Claude.", scope="agent:claude-code")
+    receipt = ask(memory).receipt
+    assert receipt is not None
+    assert [hit["id"] for hit in receipt.data["hits"]] == [mine.id]
+
+
+def test_an_answer_alone_writes_nothing(memory: Memory) -> None:
+    """The receipt is written once the answer has been printed."""
+    store(memory, "The parser reads the config file first.")
+    head = memory.home.ledger.head()
+    assert ask(memory).receipt is not None
+    assert memory.home.ledger.head() == head
+
+
+@pytest.mark.parametrize(
+    ("agent", "event"), [("", ""), ("emacs", "user-prompt-submit"), ("claude-code", "pre-compact")]
+)
+def test_an_unknown_agent_or_event_is_refused_with_the_known_ones(memory: Memory, agent: str, event: str) -> None:
+    """The message lists what there is."""
+    with pytest.raises(UsageError, match="claude-code" if agent != "claude-code" else "user-prompt-submit"):
+        memory.hook(agent, event, payload())
+    assert event not in EVENTS.get(agent, ())
+
+
+@pytest.mark.parametrize("prompt", [None, 7, ["how"], {"text": "how"}])
+def test_a_payload_without_a_prompt_is_bad_input(memory: Memory, prompt: object) -> None:
+    """The message says what stood in its place."""
+    with pytest.raises(BadInput, match=type(prompt).__name__):
+        ask(memory, prompt=prompt)
+    with pytest.raises(BadInput, match="no text under 'prompt'"):
+        memory.hook("claude-code", "user-prompt-submit", {})
