@@ -5,6 +5,7 @@ AcememError                 the base; `exit_code` is what the command line ends 
   UsageError          (2)   a name, value or combination that the product does not know
   BadInput            (3)   a file or text that cannot be read as what it claims to be
   StoreError          (4)   the store is damaged, locked, foreign or out of room
+    StoreBusy         (4)   another process is writing; what only reads may go on without
   ModelError          (5)   an embedder or a model is missing or does not answer
 
 Every message names the value, what was expected, and the next command.
@@ -41,6 +42,10 @@ class StoreError(AcememError):
     """The store is damaged, held by another process, made by another embedder, or out of room."""
 
     exit_code = 4
+
+
+class StoreBusy(StoreError):
+    """Another process is writing to the bullet table; catch it where reading the older state will do."""
 
 
 class ModelError(AcememError):

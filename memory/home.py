@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acemem.memory.config import Settings, load
+from acemem.memory.errors import StoreBusy
 from acemem.memory.ledger import Ledger
 from acemem.memory.models import Bullet
 from acemem.memory.scope import scope_label
@@ -89,9 +91,13 @@ class Home:
         return np.stack([np.frombuffer(known[hash], np.float32) for hash in hashes])
 
     def freshen(self) -> None:
-        """Brings the bullet table up to what a query can see of the ledger; as a rule there is nothing to do."""
+        """Brings the bullet table up to what a query can see of the ledger; as a rule there is nothing to do.
+
+        While another process writes, the query goes without: a prompt must not wait for an ingest.
+        """
         if self.ledger.is_stale() or self._lacks_rows():
-            self.sync()
+            with suppress(StoreBusy), self.store.writing(wait=0):
+                self.sync()
 
     def sync(self) -> None:
         """Brings the bullet table up to the ledger. A crash at any point is mended by the next call."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acemem.memory.embedders.base import Fingerprint
-from acemem.memory.errors import StoreError
+from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.models import Bullet
 
 if TYPE_CHECKING:
@@ -49,19 +49,22 @@ class Store:
     # -- writing ---------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Holds the one writer's lock; nested use is free. Raises StoreError when another keeps it for a minute."""
+    def writing(self, wait: float = LOCK_SECONDS) -> Iterator[None]:
+        """Holds the one writer's lock; nested use is free.
+
+        Raises StoreBusy when another process keeps it for `wait` seconds, StoreError when it cannot be had at all.
+        """
         from filelock import FileLock, Timeout
 
         if self._lock is None:
-            self._lock = FileLock(self._lock_path, timeout=LOCK_SECONDS)
+            self._lock = FileLock(self._lock_path)
         try:
             self._lock_path.parent.mkdir(parents=True, exist_ok=True)
-            with self._lock:
+            with self._lock.acquire(timeout=wait):
                 yield
         except Timeout:
-            raise StoreError(
-                f"another process has been writing to {self.address} for {LOCK_SECONDS:.0f} s; "
+            raise StoreBusy(
+                f"another process has been writing to {self.address} for {wait:.0f} s; "
                 f"if none is running, remove {self._lock_path}"
             ) from None
         except OSError as error:

@@ -21,7 +21,7 @@ class Answer:
     """What a hook prints (None: nothing), and what is to be written down once it has been printed."""
 
     output: dict[str, Any] | None
-    receipt: Draft | None
+    receipt: Draft
 
 
 def answer(home: Home, agent: str, event: str, payload: Mapping[str, Any], directory: str) -> Answer:
@@ -41,6 +41,6 @@ def answer(home: Home, agent: str, event: str, payload: Mapping[str, Any], direc
     reach = Reach.of(Project.of(cwd if isinstance(cwd, str) and cwd else directory).scope, agent)
     injection = inject(home, prompt, reach, agent=agent, session=session if isinstance(session, str) else None)
     if not injection.text:
-        return Answer(None, None)
+        return Answer(None, injection.receipt)
     output = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": injection.text}}
     return Answer(output, injection.receipt)

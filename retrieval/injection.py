@@ -26,16 +26,19 @@ SPARE = 3  # hits looked at per hit shown, besides those shown lately, so that n
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What is put in front of one prompt; `text` is empty when nothing is relevant."""
+    """What is put in front of one prompt; `text` is empty when nothing is relevant.
+
+    There is a receipt all the same: that a prompt got nothing is part of the record, and it counts as a prompt.
+    """
 
     text: str
     hits: tuple[Hit, ...]
-    receipt: Draft | None
+    receipt: Draft
 
     @property
-    def receipt_id(self) -> str | None:
+    def receipt_id(self) -> str:
         """The name under which `mem why` explains it."""
-        return None if self.receipt is None else str(self.receipt.data["receipt"])
+        return str(self.receipt.data["receipt"])
 
 
 def inject(home: Home, prompt: str, reach: Reach, *, agent: str, session: str | None) -> Injection:
@@ -50,8 +53,6 @@ def inject(home: Home, prompt: str, reach: Reach, *, agent: str, session: str | 
     chosen = _distinct(home, [hit for hit in hits if hit.id not in recent], settings.hook_k)
     budget = min(settings.hook_tokens * CHARS_PER_TOKEN, CHARS_LIMIT)
     text, shown = render(chosen, budget)
-    if not shown:
-        return Injection("", (), None)
     return Injection(text, tuple(shown), _receipt(shown, prompt, agent, session, home.clock()))
 
 

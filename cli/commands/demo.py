@@ -58,7 +58,7 @@ def _stages(folder: Path) -> Iterator[tuple[str, str, Any, list[str]]]:
 
         payload = {"session_id": "demo-4", "cwd": PROJECT, "prompt": PROMPT}
         answer = memory.hook("claude-code", "user-prompt-submit", payload)
-        assert answer.output is not None and answer.receipt is not None  # the samples are about this prompt
+        assert answer.output is not None  # the samples are about this prompt
         receipt = memory.keep_receipt(answer.receipt)
         text = answer.output["hookSpecificOutput"]["additionalContext"]
         lines = [f"prompt: {PROMPT}", *text.split("\n"), f"receipt {receipt.data['receipt']}"]

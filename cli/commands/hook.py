@@ -44,11 +44,9 @@ def _answer(agent: str, event: str, home: str | None, project: str | None) -> No
     payload = json.loads(sys.stdin.buffer.read().decode("utf-8-sig", "replace"))
     with Memory.open(home, project) as memory:
         answer = memory.hook(agent, event, payload if isinstance(payload, dict) else {})
-        if answer.output is None:
-            return
-        _print(json.dumps(answer.output, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        if answer.receipt is not None:  # only now: writing it down must not delay the answer
-            memory.keep_receipt(answer.receipt)
+        if answer.output is not None:
+            _print(json.dumps(answer.output, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        memory.keep_receipt(answer.receipt)  # only now: writing it down must not delay the answer
 
 
 def _print(answer: bytes) -> None:

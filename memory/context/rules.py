@@ -40,12 +40,11 @@ def against_promotion(bullet: Bullet, weights: Weights) -> list[str]:
     A statement that a person wrote down by hand needs no sessions: the person is the evidence.
     """
     by_hand = not bullet.sources and bullet.trust == "user"
-    records = len(bullet.sources)
     return promotion_block(
         kind=bullet.kind,
         confidence=bullet.confidence,
         sessions=2 if by_hand else bullet.sessions,
-        failures_seen=records if bullet.sessions > 1 else min(records, 1),
+        failures_seen=bullet.sessions,  # how often it recurred within one session is not kept
         trust_tool_only=bullet.trust == "tool",
         marks=bullet.marks,
         weights=weights,
@@ -101,8 +100,8 @@ def render(home: Home, project: Project, targets: Sequence[Path], *, write: bool
 def body_of(rules: Sequence[Bullet], most: int, chars: int) -> tuple[str, int]:
     """The text between the markers, and how many rules it holds; empty without rules.
 
-    Best score first within a section, sections in a fixed order. What exceeds `most` rules or `chars` characters is
-    left out, lowest score first.
+    Best score first within a section, sections in a fixed order. At most `most` rules are taken, in order of score;
+    one that does not fit into what is left of `chars` characters is passed over for the next.
     """
     by_worth = sorted(rules, key=lambda b: (-b.score, -b.sessions, b.id))
     chosen: list[Bullet] = []

@@ -313,7 +313,7 @@ class Memory:
             "archived": counts.get("archived", 0),
             "scopes": ledger.scopes(),
             "logs_read": ledger.logs_read(),
-            "receipts": len(ledger.events("receipt")),
+            "injections": sum(bool(receipt.data["hits"]) for receipt in ledger.events("receipt")),
             "helpful": helpful,
             "harmful": harmful,
             "events": ledger.head(),

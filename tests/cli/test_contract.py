@@ -36,7 +36,6 @@ def shop(memory: Memory, tmp_path: Path, fresh_surroundings: Path) -> dict[str, 
     plan = memory.refine(yes=True)
     payload = {"prompt": "how does the parser read the config file", "session_id": "s1"}
     answer = memory.hook("claude-code", "user-prompt-submit", payload)
-    assert answer.receipt is not None
     receipt = memory.keep_receipt(answer.receipt)
     event = memory.feedback(plain.id, helpful=True)
     log = fresh_surroundings / ".claude" / "projects" / "-work-shop" / "s1.jsonl"
@@ -104,7 +103,7 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("compare 'Use tabs.' 'Use spaces.'", [COMPARED]),
     ("compare {bullet} {rule}", [COMPARED]),
     ("compare --pairs {pairs}", [COMPARED]),
-    ("stats", {"home", "bullets", "rules", "archived", "scopes", "receipts", "helpful", "harmful", "events"}),
+    ("stats", {"home", "bullets", "rules", "archived", "scopes", "injections", "helpful", "harmful", "events"}),
     ("doctor", [{"check", "ok", "detail"}]),
     ("doctor --rebuild", [{"check", "ok", "detail"}]),
     ("reembed", {"bullets", "embedder"}),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -141,3 +143,24 @@ def test_a_closed_home_opens_again_when_it_is_needed(memory: Memory) -> None:
     memory.close()
     memory.close()
     assert memory.bullet(bullet.id).text == TEXTS[0]
+
+
+def test_a_question_does_not_wait_for_another_process_that_writes(open_memory: Callable[..., Memory]) -> None:
+    """While the writer's lock is taken, a query answers from the table as it is."""
+    memory = open_memory()
+    known = memory.add("Run the tests with make test.")[0]
+    memory.forget(memory.add("Deploy on Fridays only.")[0].id)  # the table is behind now
+    program = (
+        "import sys; from pathlib import Path; from filelock import FileLock\n"
+        "with FileLock(sys.argv[1]): print('held', flush=True); sys.stdin.read()"
+    )
+    lock = str(memory.home.path / "write.lock")
+    with subprocess.Popen(
+        [sys.executable, "-c", program, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None and writer.stdout.readline() == "held\n"
+        hits = memory.search("Run the tests with make test.")
+        stale = memory.search("Deploy on Fridays only.")
+        writer.communicate()
+    assert [hit.id for hit in hits] == [known.id]
+    assert stale == []

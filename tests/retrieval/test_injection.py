@@ -50,7 +50,7 @@ def ask(
 ) -> Injection:
     """One prompt of a session; its receipt is written down, as the hook does after the answer."""
     given = inject(memory.home, prompt, Reach.of(memory.project.scope, agent), agent=agent, session=session)
-    if keep and given.receipt is not None:
+    if keep:
         memory.keep_receipt(given.receipt)
     return given
 
@@ -92,7 +92,8 @@ class TestText:
     def test_nothing_is_shown_when_nothing_is_relevant(self, memory: Memory) -> None:
         """No block, no hits, no receipt: an empty injection costs the prompt nothing."""
         store(memory, "The parser reads the config file first.")
-        assert ask(memory, "zebra quagga okapi") == Injection("", (), None)
+        given = ask(memory, "zebra quagga okapi")
+        assert (given.text, given.hits, given.receipt.data["hits"]) == ("", (), [])
         assert ask(memory, "").receipt_id is None
         assert memory.home.ledger.events("receipt") == []
 
