@@ -1,0 +1,185 @@
+"""The words that the guards go by: what negates, what opposes, what says the same, what says little.
+
+The lists hold kinds of words that rules are made of, not the words of any particular rule. A word in none of them is
+taken at face value: two different ones mean two different things.
+"""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Each turns round what follows it in its clause; a verb of leaving out does it as well as "not". Contractions come
+# without their apostrophe.
+NEGATORS = _words(
+    """
+    not never no none nothing nobody neither nor without avoid avoids avoiding avoided cannot dont doesnt didnt isnt
+    arent wasnt werent wont wouldnt shouldnt mustnt cant couldnt shant neednt hasnt havent hadnt skip skips skipping
+    omit omits omitting forget forgetting neglect refrain stop stops ignore ignores ignoring disregard
+    nicht kein keine keinen keiner keinem keines nie niemals ohne vermeide vermeiden vermeidet
+    pas jamais sans aucun aucune évite éviter évitez ne nunca jamás sin evita evite evitar evitad tampoco
+    не нет никогда без нельзя избегай избегайте избегать 不 别 勿 没 未 无 莫 避
+    """
+)
+# Of two of these near each other the second only completes the first: "ne … jamais", "никогда не".
+CONCORD = _words("ne pas jamais aucun aucune nunca jamás tampoco не нет никогда без нельзя 不 别 勿 没 未 无 莫")
+# Turns round the whole clause, what stands before it included.
+FORBIDDING = _words(
+    """
+    forbid forbids forbidden prohibit prohibits prohibited ban bans banned disallow disallows disallowed discouraged
+    deprecated unsupported verboten interdit interdite prohibido prohibida запрещено запрещён запрещена запрещается 禁
+    """
+)
+# After a negator these do the same: "tabs are not allowed".
+ALLOWING = _words(
+    "allowed permitted recommended supported acceptable ok okay welcome erlaubt autorisé permise permitido разрешено 允"
+)
+# Begins an instruction of its own after a comma or an "and", so that an earlier negation does not reach it.
+OPENERS = _words(
+    """
+    always use prefer run keep make set add write create call check ensure put place store read instead only must do
+    but rather immer sondern toujours mais siempre sino всегда а но 而 要
+    """
+)
+# Opens a clause that a negation before it does not reach.
+SUBORDINATORS = _words(
+    """
+    when whenever if unless while because since before after until so although wenn weil bevor nachdem damit quand si
+    lorsque parce avant après cuando porque antes después когда если потому пока
+    """
+)
+PREPOSITIONS = _words(
+    "for in on at to with by from into onto via per für im mit bei von pour dans avec para con por для с"
+)
+# Asks for the opposite of having or doing, without negating anything by grammar.
+UNDOING = _words(
+    """
+    remove delete drop erase disable deactivate revert reverse undo reject block discard uninstall unset
+    exclude hide strip suppress entferne entfernen supprimer eliminar удалить удали 删
+    """
+)
+# Verbs so wide that "use" can stand for them.
+WIDE = _words("run configure enable handle support encourage recommend manage")
+_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS) if word != "one"}  # "one" is also a pronoun
+
+# Function words, courtesy, and praise that any rule could carry. Adverbs in -ly are added by rule.
+LIGHT = _words(
+    """
+    a an the this that these those it its it's they their them he she his her you your we our us i my me who which what
+    whose there here and or so also too then thus hence as of in on at by for with within from to into onto via per
+    through throughout across about around between among up out over down off is are was were be been being am do does
+    did done doing has have had having can could may might must should shall will would need needs needed want wants let
+    lets please kindly when where while if whether because since such any some all every each both either just only even
+    still yet already always ever often usually generally typically simply really very quite more most much many few
+    own same like etc example examples note sure certain ensure try consider remember than until once how why
+    proper appropriate correct consistent comprehensive robust good better best well great clear concise meaningful
+    helpful useful relevant suitable necessary sufficient effective efficient reliable strong solid thorough accurate
+    nice enhanced improved various several different possible available applicable important whenever wherever
+    absolutely thing things way ways approach approaches strategy strategies technique techniques principle principles
+    guideline guidelines rule rules practice practices
+    der die das ein eine einen einem und oder zu im am mit für ist sind bitte immer den dem des von bei
+    le la les un une et ou à au aux du de dans pour avec est sont toujours el los las una y o en con por para es son
+    siempre del al и или в на с для это всегда по к 的 了 请 是 在 和 要 止 免 许
+    """
+)
+
+# Words that stand for each other in rules. Verbs of making and of using are one group: "implement", "write", "follow"
+# and "use" before the same object ask for the same.
+_GROUPS = """
+use utilize utilise leverage employ apply adopt prefer favor favour follow implement add create define write build \
+provide include introduce establish make give return supply offer produce generate emit
+run execute invoke launch call
+show display print present
+check verify confirm examine inspect review
+keep maintain preserve retain
+delete remove drop erase
+get fetch retrieve obtain
+store save persist
+change modify edit alter
+fix repair resolve
+begin start initiate
+finish complete end
+choose select pick
+big large
+small tiny
+quick fast rapid
+simple easy
+whole entire full
+one single
+additional extra further
+exception error failure
+documentation doc
+directory folder dir
+configuration config configure
+environment env
+development dev
+production prod
+authentication auth authenticate
+database db
+parameter param
+argument arg
+function func
+variable var
+dependency dep
+package pkg
+application app
+message msg
+utility util
+javascript js
+typescript ts
+kubernetes k8s
+identifier id
+asynchronous async
+synchronous sync
+maximum max
+minimum min
+safe safety
+repository repo codebase
+link connect associate attach
+situation case
+feature capability functionality
+""".replace("\\\n", "")
+SYNONYMS: dict[str, str] = {word: group.split()[0] for group in _GROUPS.splitlines() for word in group.split()}
+
+_OPPOSITES = """
+before after; enable disable; allow deny; allow forbid; allow block; accept reject; permit prohibit
+include exclude; first last; initial final; initial subsequent; first second; early late; earlier later; start stop
+start end; begin end; open close; lock unlock; add remove; create delete; create destroy; add drop; insert delete
+push pull; push pop; get set; read write; load save; load unload; import export; upload download; send receive
+encode decode; encrypt decrypt; compress decompress; serialize deserialize; mount unmount; install uninstall
+attach detach; connect disconnect; register unregister; subscribe unsubscribe; show hide; expand collapse
+increase decrease; increment decrement; maximize minimize; raise lower; grow shrink; ascending descending; asc desc
+up down; left right; top bottom; above below; over under; front back; forward backward; inside outside
+internal external; inner outer; input output; incoming outgoing; inbound outbound; request response; client server
+frontend backend; source target; source destination; parent child; ancestor descendant; local remote; local global
+global scoped; public private; public internal; shared private; static dynamic; sync async
+synchronous asynchronous; blocking nonblocking; serial parallel; sequential parallel; sequential concurrent
+eager lazy; mutable immutable; const let; optional required; optional mandatory; manual automatic
+implicit explicit; direct indirect; relative absolute; positive negative; true false; yes no; on off
+success failure; pass fail; valid invalid; safe dangerous; secure insecure; stable unstable; stable experimental
+old new; legacy modern; latest oldest; latest pinned; newer older; high low; higher lower; highest lowest
+big small; large small; larger smaller; long short; longer shorter; wide narrow; deep shallow; thick thin
+fast slow; faster slower; hot cold; warm cold; hard soft; strict loose; strict lenient; strong weak; rich poor
+full empty; full partial; complete incomplete; complete partial; many few; more less; more fewer; most least
+maximum minimum; max min; single double; single multiple; singular plural; one two; all none; always never
+use avoid; prefer avoid; keep remove; keep discard; keep delete; preserve discard; tabs spaces; tab space
+light dark; black white; day night; odd even; upper lower; uppercase lowercase; camelcase snakecase
+pascalcase camelcase; http https; ipv4 ipv6; development production; staging production; dev prod; test production
+debug release; train test; online offline; vertical horizontal; row column; inherit compose
+inheritance composition; merge rebase; merge squash; merge split; join split; detailed minimal; detailed brief
+verbose quiet; verbose concise; verbose terse; default custom; named default; named anonymous
+functional imperative; functional object; declarative imperative; class functional; unit integration; mock real
+fake real; trust distrust; warn ignore; ignore respect; ignore handle; fail succeed; abort continue; commit revert
+upgrade downgrade; approve reject; grant revoke; major minor; primary secondary; primary replica
+singlequote doublequote; lead follow; sender receiver; producer consumer; reader writer; encoder decoder; lf crlf
+nullable nonnull; signed unsigned; little big; prefix suffix; head tail; weekly daily; daily monthly
+erlauben verbieten; vor nach; immer nie; aktivieren deaktivieren; öffentlich privat; avant après
+activer désactiver; antes después; activar desactivar; до после; включить выключить; 之前 之后; 启用 禁用
+create drop; create remove
+"""
+OPPOSITES = frozenset(
+    frozenset(pair.split()) for line in _OPPOSITES.strip().splitlines() for pair in line.split(";") if pair.strip()
+)
