@@ -1,0 +1,70 @@
+"""English verbs and persons: "using" as "use", and what somebody says of themselves as said of the user."""
+
+from __future__ import annotations
+
+import re
+
+_BASES = {
+    "using": "use", "doing": "do", "having": "have", "making": "make", "running": "run", "getting": "get",
+    "putting": "put", "setting": "set", "writing": "write", "removing": "remove", "changing": "change",
+    "creating": "create", "deleting": "delete", "committing": "commit", "storing": "store", "taking": "take",
+    "giving": "give", "moving": "move", "trying": "try", "importing": "import", "parsing": "parse",
+    "ignoring": "ignore", "raising": "raise", "renaming": "rename", "merging": "merge", "caching": "cache",
+}  # fmt: skip
+_GERUNDS = {base: gerund for gerund, base in _BASES.items()}
+
+_FIRST_PERSON = tuple(
+    (re.compile(pattern, flags), replacement)
+    for pattern, replacement, flags in (
+        (r"\bI'm\b|\bI am\b|\bim\b", "the user is", re.IGNORECASE),
+        (r"\bI've\b|\bI have\b", "the user has", re.IGNORECASE),
+        (r"\bI'll\b|\bI will\b", "the user will", re.IGNORECASE),
+        (r"\bI'd\b|\bI would\b", "the user would", re.IGNORECASE),
+        (r"\bI (?:don't|dont|do not)\b", "the user does not", re.IGNORECASE),
+        (r"\bmy\b", "the user's", re.IGNORECASE),
+        (r"(?<![\w.`'/-])I(?![\w.`'/=-])", "the user", re.NOFLAG),
+        # A small "i" is the person only in prose: in code it counts loops.
+        (r"(?<![\w.`'/-])i(?= (?!=|\+|<|>|\d)\w)", "the user", re.NOFLAG),
+        (r"(?<![\w.`'/-])me(?![\w.`'/-])", "the user", re.NOFLAG),
+    )
+)
+_THIRD_PERSON = {"have": "has", "do": "does"} | {
+    verb: f"{verb}s" for verb in "want need use like prefer know see get expect mean work run write keep think".split()
+}
+_BARE_VERB = re.compile(
+    r"\b(the user (?:(?:already|also|only|just|really|still|always|usually) )?)"
+    rf"({'|'.join(_THIRD_PERSON)})\b(?!n't)",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(r",?\s*\bi (?:think|guess|believe|suppose)\b(?! (?:we|you|it|that|this|the|a)\b)", re.IGNORECASE)
+
+
+def base_form(phrase: str) -> str:
+    """A phrase that starts with "using ..." as "use ..."; any other as it is."""
+    first, _, rest = phrase.partition(" ")
+    low = first.lower()
+    if low in _BASES:
+        first = _BASES[low]
+    elif low.endswith("ing") and len(low) > 5:
+        stem = low[:-3]
+        doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "sl"
+        first = stem[:-1] if doubled else stem
+    return f"{first} {rest}".strip()
+
+
+def gerund_form(phrase: str) -> str:
+    """A phrase that starts with "use ..." as "using ..."; one that starts with a pronoun or a name as it is."""
+    first, _, rest = phrase.strip().partition(" ")
+    low = first.lower()
+    if low in ("you", "we", "i") or low.endswith("ing") or not low.isalpha():
+        return phrase.strip()
+    form = low[:-1] + "ing" if low.endswith("e") and not low.endswith("ee") else low + "ing"
+    return f"{_GERUNDS.get(low, form)} {rest}".strip()
+
+
+def from_user(text: str) -> str:
+    """An English text about "me" and "my" as one about the user."""
+    text = _HEDGE.sub("", text.replace("’", "'"))
+    for pattern, replacement in _FIRST_PERSON:
+        text = pattern.sub(replacement, text)
+    return _BARE_VERB.sub(lambda match: f"{match[1]}{_THIRD_PERSON[match[2].lower()]}", text)
