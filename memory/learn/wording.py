@@ -135,8 +135,11 @@ def near_paths(text: str, cwd: str | None) -> str:
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter, unless it starts with code."""
-    return text[:1].upper() + text[1:] if text[:1].islower() else text
+    """The text with a capital first letter, unless it starts with code: a path, a file or an identifier."""
+    first = text.split(maxsplit=1)[0].rstrip(".,;:!?") if text.strip() else ""
+    if not text[:1].islower() or re.search(r"[/._\\()=$]|[a-z][A-Z]", first):
+        return text
+    return text[:1].upper() + text[1:]
 
 
 def ended(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.memory.learn.wording import clipped, joined, near_paths, own_words, plain, sentences
+from acemem.memory.learn.wording import capital, clipped, joined, near_paths, own_words, plain, sentences
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,19 @@ def test_clipped(text: str, limit: int) -> None:
 
     assert len(cut) <= limit
     assert cut == " ".join(text.split()) or cut.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("use the lock", "Use the lock"),
+        ("config/fees.toml, not a constant", "config/fees.toml, not a constant"),
+        ("isLoading starts as true", "isLoading starts as true"),
+        ("make.", "Make."),
+        ("`make test` comes first", "`make test` comes first"),
+        ("", ""),
+    ],
+)
+def test_capital(text: str, expected: str) -> None:
+    """A statement starts with a capital, a path or an identifier stays as it is spelled."""
+    assert capital(text) == expected

@@ -239,7 +239,7 @@ def test_packed_rollouts_that_cannot_be_unpacked(tmp_path):
     path.write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 50)
     [session] = catalog.read(path)
     assert session.events == []
-    assert "zstandard" in session.problems[0].reason
+    assert "acemem[zstd]" in session.problems[0].reason
 
 
 def test_discovery(tmp_path, write):
