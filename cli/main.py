@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from acemem.memory.cleantext import clean
 from acemem.memory.errors import AcememError
 
 # Name: (module below acemem.cli.commands, one line of help). The help stands here so that `mem --help` need not
@@ -69,16 +68,24 @@ class Commands(click.Group):
                 stream.reconfigure(encoding="utf-8", errors="replace")
         try:
             return super().invoke(ctx)
-        except AcememError as error:
+        except (AcememError, OSError) as error:
+            self._fail(ctx, error)
+
+    def _fail(self, ctx: click.Context, error: AcememError | OSError) -> NoReturn:
+        from acemem.cli.output import abandon_stdout
+        from acemem.memory.cleantext import clean
+
+        if isinstance(error, AcememError):
             message, code = str(error), error.exit_code
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever was reading has seen enough: click ends quietly
-                raise
+        elif error.errno == errno.EPIPE:  # whoever was reading has seen enough: click ends quietly
+            raise error
+        else:
+            abandon_stdout()
             where = f" {error.filename}" if error.filename else ""
             message, code = f"cannot go on{where}: {error.strerror or error}", AcememError.exit_code
         # A message names what it was given, and that may hold commands to a terminal.
         click.echo(" ".join(clean(f"mem: {message}").splitlines()), err=True)
-        ctx.exit(code)
+        raise click.exceptions.Exit(code)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

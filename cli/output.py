@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -52,6 +53,15 @@ class Output:
             self.emit(data, ())
         self.note(note)
         raise click.exceptions.Exit(NOTHING_FOUND)
+
+
+def abandon_stdout() -> None:
+    """Gives up on a standard output that cannot be written.
+
+    What is left in its buffer would be tried again, and complained about, when the process ends.
+    """
+    if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def bullet_line(id: str, score: float, kind: str, text: str, status: str = "active") -> str:

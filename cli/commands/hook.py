@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from acemem.cli.options import inherited
+from acemem.cli.output import abandon_stdout
 from acemem.memory.errors import AcememError
 
 LOG_NAME = "hook.log"
@@ -54,8 +55,7 @@ def _print(answer: bytes) -> None:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
     except OSError:
-        # What is left in the buffer would be tried again, and complained about, when the process ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_stdout()
         raise
 
 
