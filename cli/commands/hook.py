@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from datetime import UTC, datetime
 
 import click
@@ -12,6 +13,7 @@ import click
 from acemem.cli.options import inherited
 from acemem.cli.output import abandon_stdout
 from acemem.memory.errors import AcememError
+from acemem.memory.scope import home_directory
 
 LOG_NAME = "hook.log"
 LOG_BYTES = 200_000  # then it becomes hook.log.1, and that of before goes
@@ -27,10 +29,12 @@ def command(agent: str, event: str, home: str | None, project: str | None) -> No
     """Answer an agent's hook (stdin to stdout).
 
     Reads the agent's JSON from standard input and prints its answer, or nothing. Ends with 0 whatever happens; what
-    went wrong stands in `hook.log` in the store's home.
+    went wrong stands in `hook.log` in the store's home. The events stop, subagent-stop, session-end, pre-compact and
+    post-tool-use-failure only leave a note for the next `mem ingest`, which then reads the session's log.
 
     \b
     mem hook claude-code user-prompt-submit
+    mem hook codex stop
     """
     home, project = home or inherited("home"), project or inherited("project")
     try:
@@ -40,9 +44,14 @@ def command(agent: str, event: str, home: str | None, project: str | None) -> No
 
 
 def _answer(agent: str, event: str, home: str | None, project: str | None) -> None:
-    from acemem.api import Memory
+    from acemem.memory.spool import EVENTS, Spool, note_from
 
     payload = json.loads(sys.stdin.buffer.read().decode("utf-8-sig", "replace"))
+    if event in EVENTS and isinstance(payload, dict):
+        Spool(home_directory(home, os.environ)).leave(note_from(agent, event, payload), time.time_ns())
+        return
+    from acemem.api import Memory
+
     with Memory.open(home, project) as memory:
         answer = memory.hook(agent, event, payload if isinstance(payload, dict) else {})
         if answer.output is not None:
@@ -61,7 +70,6 @@ def _print(answer: bytes) -> None:
 
 def _log(home: str | None, line: str) -> None:
     from acemem.memory.cleantext import one_line
-    from acemem.memory.scope import home_directory
 
     try:
         log = home_directory(home, os.environ) / LOG_NAME
