@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\b|\Z)", re.DOTALL | re.MULTILINE)
@@ -18,6 +19,12 @@ _PAGER = re.compile(
 _LEAD = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
 _ECHO = re.compile(r"\s*(?:&&|;|\|\|)\s*echo\b.*$", re.DOTALL)
 _CHAIN = re.compile(r"\s*(?:&&|;|\|\|)\s*")
+_EDITOR = re.compile(r"(edit|create|insert) (.*)")
+_FLAG = re.compile(r"--(old_str|new_str|file_text)[ =]('(?:[^'\\]|\\.|'\\'')*'|\"(?:[^\"\\]|\\.)*\"|\S+)", re.DOTALL)
+_SED = re.compile(
+    r"^(?:cd \S+ && )?sed -i\S*(?: -e)? ['\"](?:[\d,]+)?s([/|#])(.+?)\1(.*?)\1\w*['\"] ([^\s;&]+)", re.MULTILINE
+)
+_WRITES = re.compile(r"^(?:cd \S+ && )?(?:cat|tee)\b[^|&]*?>?\s*([\w./~-]+\.\w+)\s*(?:<<|$)|^cat <<.*> ?([\w./~-]+)$")
 _PREPARES = re.compile(r"^(?:cd|source|\.|export|echo|set|mkdir|sleep|pwd|git add)\b")
 _TIMEOUT = re.compile(r"^(?:timeout\s+\S+\s+|time\s+)")
 
@@ -45,6 +52,36 @@ def goal(command: str) -> str:
     """The last command of a chain that is more than preparation: what the chain was for."""
     chain = [part for part in parts(command) if not _PREPARES.match(part)]
     return chain[-1] if chain else shown(command)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellEdit:
+    """A change of a file made by a command."""
+
+    path: str
+    old: str
+    new: str
+
+
+@lru_cache(maxsize=1024)
+def edit_of(command: str) -> ShellEdit | None:
+    """The change that a command is for: an editor's own command, `sed -i`, or text written into a file."""
+    first, _, body = command.strip().partition("\n")
+    if match := _EDITOR.match(first):
+        return ShellEdit("" if match[1] == "edit" else match[2].strip(), "", body.removesuffix("end_of_edit"))
+    if first.startswith("str_replace_editor ") and not first.startswith("str_replace_editor view"):
+        flags = dict(_FLAG.findall(command[:20_000]))
+        path = next((word for word in first.split()[2:3]), "")
+        return ShellEdit(path, _unquoted(flags.get("old_str", "")), _unquoted(flags.get("new_str", "")))
+    if match := _SED.search(command[:4_000]):
+        return ShellEdit(match[4], match[2].strip("^$").replace("\\", ""), match[3].replace("\\", ""))
+    if (match := _WRITES.search(first)) and _HEREDOC.search(command):
+        return ShellEdit(match[1] or match[2], "", body)
+    return None
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if text[:1] in "'\"" else text
 
 
 def words(command: str) -> frozenset[str]:

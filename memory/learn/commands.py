@@ -9,7 +9,6 @@ from acemem.memory.insight import (
     AgentLearningInsight,
     ContextInsight,
     Insight,
-    PatternInsight,
     Strength,
     Trust,
 )
@@ -141,7 +140,7 @@ def _order(talk: Conversation, pair: tuple[str, str], seen: list[Step]) -> Findi
     text = joined(f"After a change run {first} ({_purpose(pair[0])}) first, then {second} ({_purpose(pair[1])})")
     return _finding(
         talk,
-        PatternInsight(pattern=f"edit → {pair[0]} → {pair[1]}", frequency=len(seen) // 2, context="after a change"),
+        AgentLearningInsight(learning=text, category="tool_chain", evidence=f"{pair[0]} → {pair[1]}", confidence=0.55),
         text,
         seen,
         0.55,
@@ -188,7 +187,7 @@ def _environment(talk: Conversation, step: Step) -> Finding:
 
 def _finding(
     talk: Conversation,
-    detail: AgentLearningInsight | ContextInsight | PatternInsight,
+    detail: AgentLearningInsight | ContextInsight,
     text: str,
     steps: list[Step],
     confidence: float,

@@ -12,13 +12,16 @@ _SOLVED = re.compile(
     r"|in|for|when|if|only|at))"
     r"|\b(?:that (?:did|fixed|solved) it|(?:is |it's |now )+fixed|solved|no more errors?|seems to work"
     r"|(?:i've|i have) got it|looks (?:good|great|right|correct)|lgtm|has been (?:added|configured|set|done|created)"
-    r"|that was it|much better|passes now|green now)\b|^(?:fixed|works)\b",
+    r"|that was it|much better|passes now|green now|(?:it's|its|is|are|has) gone|no (?:more )?(?:crash|failure)\w*"
+    r"|klappt|funktioniert|läuft|laeuft|funciona|fonctionne|marche|działa|работает)\b|^(?:fixed|works)\b",
     re.IGNORECASE,
 )
 _APPROVES = re.compile(
-    r"\b(?:exactly|perfect|correct|excellent|awesome|love (?:it|this|that)|keep (?:it|this|that)|that(?:'"
+    r"\b(?:exactly|perfect|correct|excellent|awesome|love (?:it|this|that)|keep (?:it|this|that)|(?:is|sounds"
+    r"|looks) (?:great|good|fine|nice)|that(?:'"
     r"|’)?s (?:it|right|better|what i)"
-    r"|yes,? (?:that|this|exactly|please keep)|great (?:job|work)|well done|genau|parfait|perfecto|exactement"
+    r"|yes,? (?:that|this|exactly|please keep)|great (?:job|work)|well done|spot on|precisely|genau|parfait"
+    r"|perfecto|exactement"
     r"|dokładnie|świetnie|идеально|точно|完美|很好)\b"
     r"|完美|很好|そうです",
     re.IGNORECASE,
@@ -27,6 +30,7 @@ _UNDONE = re.compile(
     r"\b(?:not|n't|but|however|almost|still|except|no|wrong|instead|fail(?:s|ing|ed)?|error|why)\b|\?\s*$",
     re.IGNORECASE,
 )
+_LIMITED = re.compile(r"\b(?:but|however|almost|still|except|only)\b|\?\s*$", re.IGNORECASE)
 _DENIED = re.compile(
     r"\?\s*$|\b(?:not|nothing|never|nor|before|previously|used to|until|yesterday|earlier)\b|n't\b", re.IGNORECASE
 )
@@ -52,9 +56,9 @@ def approves(words: str) -> bool:
     """Whether the person says that what was done is right as it is, and asks for nothing against it."""
     if len(words) > 160:
         return False
-    if _UNDONE.search(words) is not None:
-        return False
-    return _APPROVES.search(words[:40]) is not None or solved(words)
+    if solved(words) and _LIMITED.search(words) is None:
+        return True
+    return _UNDONE.search(words) is None and _APPROVES.search(words[:40]) is not None
 
 
 def goes_on(words: str) -> bool:

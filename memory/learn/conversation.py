@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from acemem.memory.insight import Insight, Source
+from acemem.memory.learn.command import edit_of, goal
 from acemem.memory.learn.noise import is_interruption
 from acemem.memory.learn.outcomes import failed
 from acemem.memory.learn.wording import alike, own_words, stems
@@ -17,6 +18,7 @@ _EDITS = frozenset(
     "edit write multiedit multi_edit notebookedit edit_file write_file create_file apply_patch str_replace patch create"
     " str_replace_editor str_replace_based_edit_tool replace hashline_edit insert search_replace file_edit".split()
 )
+_EDITORS = ("sed -i", "cat ", "tee ", "edit ", "create ", "insert ", "str_replace_editor ")  # in a shell
 _COMMAND_KEYS = ("command", "cmd", "action", "script", "commandline")
 _PATH_KEYS = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "filename", "target_file")
 _RETYPED = 0.7  # share of words from which a prompt is the one before, typed again
@@ -60,17 +62,23 @@ class Step:
     def edits(self) -> bool:
         """Whether it changes a file through a tool made for that."""
         if self.command:
-            return self.command.startswith(("edit ", "create ", "insert ", "str_replace_editor"))
-        return _base_name(self.event.tool) in _EDITS
+            return edit_of(self.command) is not None and goal(self.command).startswith(_EDITORS)
+        return _base_name(self.event.tool) in _EDITS and self.args.get("command") not in ("view", "undo_edit")
 
     @property
     def path(self) -> str:
         """The file it works on, if its arguments name one."""
+        if self.command:
+            change = edit_of(self.command)
+            return change.path if change else ""
         return next((value for key in _PATH_KEYS if isinstance(value := self.args.get(key), str)), "")
 
     @property
     def change(self) -> tuple[str, str]:
         """The old and the new text of an edit."""
+        if self.command:
+            change = edit_of(self.command)
+            return (change.old, change.new) if change else ("", "")
         old = next((v for k in ("old_string", "old", "old_str") if isinstance(v := self.args.get(k), str)), "")
         new = next(
             (v for k in ("new_string", "new", "new_str", "content") if isinstance(v := self.args.get(k), str)), ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from acemem.memory.insight import DecisionInsight, Insight, InsightScope
-from acemem.memory.learn.confirmation import approves, solved
+from acemem.memory.learn.confirmation import approves
 from acemem.memory.learn.conversation import Conversation, Finding, Turn
 from acemem.memory.learn.explanation import boasts, done
 from acemem.memory.learn.instruction import instruction, unfilled
@@ -35,6 +35,7 @@ _REQUIRES = re.compile(
     r"|have) to be)\b",
     re.IGNORECASE,
 )
+_NAMES = re.compile(r"`[^`]+`|[\w-]*[./_][\w-]|[a-z][A-Z]|--\w")  # a file, a setting or an identifier
 _OPTION = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|so|let'?s|i(?:'d| would)?|go|do|take|use|try|choose|pick|prefer|want|like"
     r"|with|for|think)[\s,.]+)*"
@@ -46,6 +47,7 @@ _LISTED = re.compile(
     r"^(?:[-*•]\s*)?(?:(?:option|choice|approach|variant|plan)\s*)?\(?([A-Ea-e]"
     r"|[1-6])[).:]\s*(?:[-–—:]\s*)?(.+)$"
 )
+_TURNS_BACK = 2  # turns in which the person may have looked at the work before they confirm it
 _CHANGED_BACK = 40  # steps of the agent to look back for the change a person confirms
 
 
@@ -197,12 +199,12 @@ def _confirmed(talk: Conversation, turn: Turn) -> Iterator[Finding]:
     """Work that the person looked at and called right."""
     if turn.first or not turn.words or not approves(turn.words):
         return
-    if not re.search(r"(?i)\bworks?\b", turn.words) and solved(turn.words):
-        return  # a problem's end, not an approval of the work
     edits = [step for step in talk.steps_before(turn.position, _CHANGED_BACK) if step.edits and step.succeeded]
     if not edits:
         return
     last = edits[-1]
+    if sum(1 for other in talk.turns if last.called < other.position < turn.position) > _TURNS_BACK:
+        return  # what they call right is newer than the edit
     reports = [talk.events[p] for p in talk.said_between(last.ended, turn.position)]
     report = next((event for event in reports if _result_in_words(event.text)), None)
     if report is None:
@@ -242,7 +244,7 @@ def _required(talk: Conversation, turn: Turn) -> Iterator[Finding]:
         return
     for sentence in sentences(turn.words):
         order = instruction(sentence)
-        if order is None or not _REQUIRES.search(order.text) or len(order.text) < 30:
+        if order is None or not _REQUIRES.search(order.text) or not _NAMES.search(order.text):
             continue
         ahead = talk.steps_between(turn.position, talk.next_human(turn.position))
         edit = next((step for step in ahead if step.edits and step.succeeded), None)

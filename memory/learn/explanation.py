@@ -92,6 +92,13 @@ _REMEDY = re.compile(
 _DANGLES = re.compile(
     r"\b(?:to|that|is|are|was|following|because|with|of|these|this|were|and|or)\s*[:.…]*\s*$", re.IGNORECASE
 )
+_NOTHING_TO_DO = re.compile(
+    r"\bno (?:need|further)\b|\balready (?:been )?(?:implemented|modified|present|in place|added|done)\b"
+    r"|\bsearch (?:section|block)\b"
+    r"|\byou haven't\b",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"\(?[A-Za-z\d][).:] ")  # an item of a choice
 _DONE = {
     "changed": "change", "replaced": "replace", "added": "add", "removed": "remove", "moved": "move", "set": "set",
     "renamed": "rename", "refactored": "refactor", "extracted": "extract", "switched": "switch", "using": "use",
@@ -178,7 +185,7 @@ def _statements(text: str) -> list[tuple[str, bool]]:
         sentence = plain(raw)
         opened = _REVEALS.search(sentence[:80]) is not None
         revealed = revealed or opened
-        if _DANGLES.search(sentence):
+        if _DANGLES.search(sentence) or _LABELLED.match(sentence) or _NOTHING_TO_DO.search(sentence):
             continue
         sentence = _OPENER.sub("", sentence).strip(" -–—:,;")
         if not 18 <= len(sentence) <= 400 or sentence.count(" ") < 3 or _BOAST.search(sentence):

@@ -20,7 +20,8 @@ _OWNS = re.compile(
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"\b(?:i(?:'|’)?m|i am|as) (?:an? |the )((?:[\w/+#-]+ ){0,4}(?:developer|engineer|programmer|designer"
+    r"\b(?:i(?:'|’)?m|i am|as) (?:(?:only|just|mostly|mainly|still) )*(?:an? |the )"
+    r"((?:[\w/+#-]+ ){0,4}(?:developer|engineer|programmer|designer"
     r"|scientist|researcher|student|teacher|manager"
     r"|founder|cto|lead|architect|analyst|admin|administrator|maintainer|beginner|freelancer|consultant"
     r"|devops|sre|dba))\b",
@@ -70,12 +71,18 @@ def facts(talk: Conversation) -> Iterator[Finding]:
     yield from _language(talk)
 
 
+def states_fact(sentence: str) -> bool:
+    """Whether a sentence says what the project uses or has."""
+    return _PROJECT.match(sentence) is not None
+
+
 def _about_user(talk: Conversation, turn: Turn, sentence: str) -> Finding | None:
     category: UserFactCategory
     if match := _OWNS.search(sentence):
         text, category = f"The user has {match[1].strip()}", "identity"
     elif match := _ROLE.search(sentence):
-        text, category = f"The user is a {match[1].strip()}", "role"
+        role = re.sub(r"^(?:(?:only|just|mostly|mainly|really|still|bit of a) )+", "", match[1].strip(), flags=re.I)
+        text, category = f"The user is {'an' if role[:1].lower() in 'aeiou' else 'a'} {role}", "role"
     elif match := _EXPERTISE.search(sentence):
         text, category = capital(from_user(match[0].strip())), "expertise"
     elif match := _WORKS_WITH.match(sentence):

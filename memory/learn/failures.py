@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from acemem.memory.insight import AgentLearningInsight, FailureInsight, Insight
 from acemem.memory.learn import command as shell
+from acemem.memory.learn.command import edit_of
 from acemem.memory.learn.conversation import Conversation, Finding, Step
 from acemem.memory.learn.explanation import Claim, claim, remedy
 from acemem.memory.learn.noise import is_meant_to_fail, is_shortcut, is_slip, silences_check
 from acemem.memory.learn.outcomes import error_line
-from acemem.memory.learn.wording import clipped, code, joined, near_paths
+from acemem.memory.learn.wording import alike, clipped, code, joined, near_paths, stems
 from acemem.memory.sessions.event import SessionEvent
 
 _MOST_OPEN = 16  # failures remembered at a time; older ones are no longer what the agent works on
@@ -38,7 +39,14 @@ _UNAVAILABLE = re.compile(
 _NOT_MATCHED = re.compile(
     r"string to replace (?:was )?not found|did not match|no match(?:es)? found|old_str(?:ing)? not found", re.IGNORECASE
 )
+_REWRITES = re.compile(r"\b(?:write|sed -i|perl -p|replace)\b")
 _NUMBERED = re.compile(r"\A\s*\d+(?:→|\t)")
+_NO_FILE = re.compile(r"no such file|does not exist|cannot find the (?:file|path)|not found", re.IGNORECASE)
+_PATH = re.compile(r"(?<![\w=:])[~.]?/?(?:[\w.@-]+/)+[\w@-]+\.\w+")
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*[A-Z_.]\w+|[A-Z]\w{3,}")
+_MOST_LINES = 200  # of an edit, to be compared
+_SHORT = 160
+_FEW = 3  # lines that an edit adds, to be told as a line and not by names
 _SPECIFIC = re.compile(r"['\"`‘“][^'\"`]{3,60}['\"`’”]")
 _GENERIC = frozenset({"run", "exec", "python", "python3", "node", "npx", "npm", "sh", "bash", "git", "source", "-m"})
 
@@ -68,17 +76,17 @@ class _Open:
 def resolved_failures(talk: Conversation) -> Iterator[Finding]:
     """The failures that a later success resolved, each once, in the order in which they were resolved."""
     open_failures: list[_Open] = []
-    misread: dict[str, Step] = {}
     unmatched: dict[str, list[Step]] = {}
+    lost: dict[str, tuple[str, Step]] = {}
     for step in talk.finished:
-        if step.edits and not step.command:
-            yield from _numbered_edit(talk, step, misread)
         yield from _unmatched_edits(talk, step, unmatched)
         if step.failed:
+            _lose(step, lost)
             if (step.command or _names_fault(step)) and not _carries_nothing(talk, step):
                 _remember(open_failures, step)
             continue
-        if step.edits:
+        yield from _found_elsewhere(talk, step, lost)
+        if step.edits or edit_of(step.command):
             for failure in open_failures:
                 failure.edits.append(step)
         if step.command or step.edits:
@@ -103,7 +111,7 @@ def _carries_nothing(talk: Conversation, step: Step) -> bool:
 
 def _key(step: Step) -> str:
     if step.edits:
-        return "edit " + step.path if not step.command else "edit"
+        return f"edit {step.path}".strip()
     goal = shell.goal(step.command)
     return shell.program(step.command) if goal.startswith(("git ", "gh ")) else goal
 
@@ -195,7 +203,7 @@ def _other_way(talk: Conversation, failures: list[_Open], step: Step) -> Finding
 def _repaired(talk: Conversation, failure: _Open, step: Step) -> Finding | None:
     cwd = talk.session.cwd
     end = failure.until if failure.until >= 0 else step.called
-    edits = [edit for edit in failure.edits if edit.called < end]
+    edits = [edit for edit in failure.edits if edit.called < end or edit is step]
     repairs = [run for run in failure.repairs if run.called < end and _is_repair(run)]
     if not edits and not repairs and not step.edits:
         return None  # nothing changed in between: chance, not a repair
@@ -212,10 +220,9 @@ def _repaired(talk: Conversation, failure: _Open, step: Step) -> Finding | None:
     if not fix and repairs and not edits:
         fix = f"Run {code(near_paths(shell.shown(repairs[-1].command), cwd))}"
     if (why is None or why.rank < 2) and not fix:
-        fix = _edit_in_words(edits, cwd) or (_edited_files(edits, cwd) if _SPECIFIC.search(failure.error) else "")
-    accepted = step.command.split("\n")[0] if step.edits else ""
-    if accepted and accepted != failure.first.command.split("\n")[0]:
-        fix = fix or f"{code(accepted)} was accepted"
+        fix = edit_in_words(edits, cwd) or (_edited_files(edits, cwd) if _SPECIFIC.search(failure.error) else "")
+    if step.edits and step.command:
+        fix = _accepted_in_words(failure.first, step) or fix
     if (why is None or why.rank < 2) and not fix:
         return None
     what = clipped(near_paths(shell.goal(failure.first.command.split("\n")[0]), cwd), 80)
@@ -231,7 +238,7 @@ def _repaired(talk: Conversation, failure: _Open, step: Step) -> Finding | None:
         FailureInsight(
             description=clipped(head),
             root_cause=clipped(cause),
-            resolution=clipped(fix or _edit_in_words(edits, cwd)),
+            resolution=clipped(fix or edit_in_words(edits, cwd)),
             tool_calls=[
                 clipped(s.command or f"{s.event.tool} {s.path}", 200) for s in (failure.first, *edits[-3:], step)
             ],
@@ -252,13 +259,43 @@ def _is_repair(step: Step) -> bool:
     ) and not is_shortcut(step.command)
 
 
-def _edit_in_words(edits: list[Step], cwd: str | None) -> str:
-    for edit in reversed(edits):
-        old, new = edit.change
-        old, new = old.strip(), new.strip()
-        if old and new and "\n" not in old and "\n" not in new and len(old) + len(new) < 160:
-            return f"Write {code(new)} instead of {code(old)} in {code(near_paths(edit.path, cwd))}"
+def edit_in_words(edits: list[Step], cwd: str | None) -> str:
+    """What the edits changed: the line that one of them replaced or added, or the names that it exchanged."""
+    for describe in (_line_in_words, _names_in_words):
+        for edit in reversed(edits):
+            where = f" in {code(near_paths(edit.path, cwd))}" if edit.path else ""
+            if what := describe(*edit.change):
+                return what + where
     return ""
+
+
+def _line_in_words(old: str, new: str) -> str:
+    before, after = (list(filter(None, map(str.strip, text.split("\n")[:_MOST_LINES]))) for text in (old, new))
+    gone, come = [line for line in before if line not in after], [line for line in after if line not in before]
+    if not old and len(come) == 1 and len(come[0]) <= _SHORT:
+        return f"Write {code(come[0])}"
+    if not old or not 0 < len(come) <= _FEW or len(gone) > 1:
+        return ""
+    line = max(come, key=lambda added: alike(stems(added), stems(gone[0]))) if gone else come[0]
+    if len(line) + len("".join(gone)) > _SHORT or (not gone and len(come) > 1):
+        return ""
+    return f"Write {code(line)} instead of {code(gone[0])}" if gone else f"Add {code(line)}"
+
+
+def _names_in_words(old: str, new: str) -> str:
+    before, after = (dict.fromkeys(_IDENTIFIER.findall(text[:20_000])) for text in (old, new))
+    gone = [code(name) for name in before if name not in after][:2]
+    come = [code(name) for name in after if name not in before][:2]
+    return f"Use {' and '.join(come)} instead of {' and '.join(gone)}" if gone and come else ""
+
+
+def _accepted_in_words(refused: Step, accepted: Step) -> str:
+    """What differs between an edit that was refused and the one that was accepted in its place."""
+    wrong, right = refused.change[1], accepted.change[1]
+    if wrong.split() == right.split() and wrong != right:
+        return "The same text was accepted with the indentation of its place"
+    first, then = (step.command.split("\n")[0] for step in (refused, accepted))
+    return f"{code(then)} was accepted" if then and then != first else ""
 
 
 def _no_way_here(talk: Conversation, open_failures: list[_Open], step: Step | None) -> Iterator[Finding]:
@@ -284,41 +321,55 @@ def _is_installed_name(step: Step) -> bool:
 
 
 def _unmatched_edits(talk: Conversation, step: Step, unmatched: dict[str, list[Step]]) -> Iterator[Finding]:
-    """Edits of one file refused again and again because the old text did not match, until the agent saw why."""
+    """Edits refused because their old text did not match, until one was accepted: what differs between the two.
+
+    Where the old texts show no difference that teaches, the agent must have said why, and have failed twice.
+    """
     if step.edits and step.path and step.failed:
-        if _NOT_MATCHED.search(step.text[:300]):
+        if _NOT_MATCHED.search(step.text[:300]) or _NUMBERED.search(step.change[0]):
             unmatched.setdefault(step.path, []).append(step)
         return
-    if not step.succeeded or not unmatched:
-        return
-    for path, slips in list(unmatched.items()):
-        if step.path != path and path.rsplit("/", 1)[-1] not in step.command:
-            continue
-        if not step.edits and not re.search(r"\b(?:write|sed -i|perl -p|replace)\b", step.command):
-            continue
-        del unmatched[path]
-        if len(slips) < 2:
-            continue
-        told = [talk.events[p] for p in talk.said_between(slips[0].ended, step.called)]
-        why = next((found for event in reversed(told) if (found := claim(event.text))), None)
-        if why is None:
-            continue
+    for path in [path for path in unmatched if _rewrites(step, path)]:
+        slips = unmatched.pop(path)
         tool = slips[0].event.tool or "edit"
-        text = joined(
-            f"{tool} did not find the text to replace in {code(near_paths(path, talk.session.cwd))}", why.text
-        )
+        why = _difference(slips, step)
+        told = [talk.events[p] for p in talk.said_between(slips[0].ended, step.called)]
+        speech = None
+        if why:
+            text = f"{tool} fails when {why}."
+        else:
+            speech = next((event for event in reversed(told) if claim(event.text)), None)
+            found = claim(speech.text) if speech is not None and len(slips) > 1 else None
+            if found is None:
+                continue
+            why = found.text
+            text = joined(f"{tool} did not find the text to replace in {code(near_paths(path, talk.session.cwd))}", why)
         detail = FailureInsight(
-            description=f"{tool} did not find the text to replace, more than once",
-            root_cause=clipped(why.text),
-            resolution=clipped(step.command or "edited with the text as it stands in the file", 200),
+            description=f"{tool} does not find the text to replace",
+            root_cause=clipped(why),
+            resolution=clipped(step.command or "give the old text exactly as it stands in the file", 200),
             tool_calls=[f"{tool} {path}", clipped(step.command or f"{step.event.tool} {path}", 200)],
         )
-        events = (
-            [slip.outcome for slip in slips]
-            + [event for event in told if claim(event.text) == why]
-            + [step.call, step.outcome]
-        )
-        yield _finding(talk, detail, text, events, step.ended)
+        events = [event for slip in slips for event in (slip.call, slip.outcome)] + [speech, step.call, step.outcome]
+        yield _finding(talk, detail, text, events, step.ended, general=speech is None)
+
+
+def _rewrites(step: Step, path: str) -> bool:
+    """Whether a step that succeeded changes the file, through an editing tool or by a command that names it."""
+    if not step.succeeded or (not step.edits and path.rsplit("/", 1)[-1] not in step.command):
+        return False
+    return step.path == path if step.edits else _REWRITES.search(step.command) is not None
+
+
+def _difference(slips: list[Step], accepted: Step) -> str:
+    """What was wrong with the old text of refused edits, seen from the one that was accepted."""
+    right = accepted.change[0]
+    for wrong in (slip.change[0] for slip in slips):
+        if _NUMBERED.search(wrong) and right and not _NUMBERED.search(right):
+            return "the old text contains the line-number prefix that reading a file prints; strip the prefix first"
+        if wrong != right and wrong.split() == right.split():
+            return "the old text has other white space than the file; copy its indentation exactly"
+    return ""
 
 
 def _edited_files(edits: list[Step], cwd: str | None) -> str:
@@ -326,27 +377,34 @@ def _edited_files(edits: list[Step], cwd: str | None) -> str:
     return f"Fixed in {', '.join(files[-2:])}" if files else ""
 
 
-def _numbered_edit(talk: Conversation, step: Step, misread: dict[str, Step]) -> Iterator[Finding]:
-    """An edit refused because its old text had the line numbers that the reading tool prints, then accepted without."""
-    old, _ = step.change
-    if step.failed and _NUMBERED.match(old):
-        misread[step.path] = step
-    elif not step.failed and old and not _NUMBERED.match(old) and (slip := misread.pop(step.path, None)):
-        tool = slip.event.tool or "edit"
-        yield _finding(
-            talk,
-            FailureInsight(
-                description=f"{tool} does not find the text to replace",
-                root_cause="the old text still had the line numbers that the reading tool puts before each line",
-                resolution="leave the line-number prefix out of the old text",
-                tool_calls=[f"{tool} {slip.path}", f"{tool} {step.path}"],
-            ),
-            f"{tool} fails when the old text contains the line-number prefix that reading a file prints; "
-            "strip the prefix first.",
-            [slip.call, slip.outcome, step.call, step.outcome],
-            step.ended,
-            general=True,
-        )
+def _lose(step: Step, lost: dict[str, tuple[str, Step]]) -> None:
+    """Remembers a path that does not exist, by the name of its file."""
+    if not _NO_FILE.search(step.text[:600]):
+        return
+    for path in [step.path, *_PATH.findall(step.command)]:
+        name = path.rsplit("/", 1)[-1]
+        if "/" in path and "." in name and name in (step.text[:600] if step.command else path):
+            lost[name] = (path, step)
+
+
+def _found_elsewhere(talk: Conversation, step: Step, lost: dict[str, tuple[str, Step]]) -> Iterator[Finding]:
+    """A file that was not where the agent looked for it, read or run later at another place."""
+    for path in [step.path, *_PATH.findall(step.command)] if lost and not step.edits else []:
+        missing, slip = lost.get(path.rsplit("/", 1)[-1], ("", None))
+        if (
+            slip is None
+            or path == missing
+            or missing.endswith(path.lstrip("./"))
+            or path.endswith(missing.lstrip("./"))
+        ):
+            continue
+        del lost[path.rsplit("/", 1)[-1]]
+        cwd = talk.session.cwd
+        here, there = code(near_paths(path, cwd)), code(near_paths(missing, cwd))
+        text = joined(f"The file is {here}; {there} does not exist here")
+        detail = AgentLearningInsight(text, "file_location", clipped(error_line(slip.text), 200), 0.6)
+        sources = talk.sources([slip.call, slip.outcome, step.call, step.outcome])
+        yield Finding(Insight(detail, text, sources, 0.6, "project", "resolved", "tool"), step.ended)
 
 
 def _finding(

@@ -11,7 +11,7 @@ from acemem.memory.learn.corrections import corrections
 from acemem.memory.learn.decisions import decisions
 from acemem.memory.learn.facts import facts
 from acemem.memory.learn.failures import resolved_failures
-from acemem.memory.learn.findings import repaired_faults
+from acemem.memory.learn.findings import repaired_faults, reproductions
 from acemem.memory.learn.noise import holds_secret
 from acemem.memory.learn.reports import reported_problems
 from acemem.memory.learn.wording import alike, stems
@@ -28,6 +28,7 @@ _RULES: tuple[Callable[[Conversation], Iterator[Finding]], ...] = (
     resolved_failures,
     reported_problems,
     repaired_faults,
+    reproductions,
     facts,
     command_learnings,
 )

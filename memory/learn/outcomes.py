@@ -15,11 +15,12 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|(?<![\w\[])\[\d{1,3}(?:;\d{1,3})*[mK
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 
 _FAILED_HEAD = re.compile(
-    r"^\s*(?:<error>\s*)?(?:error:|fatal:|exit code:? [1-9]|traceback \(most recent|usage error|failed:"
+    r"^\s*(?:<error>\s*)?(?:error:|fatal:|exit code:? [1-9]|file \".+\", line \d+$|traceback \(most recent"
+    r"|usage error|failed:"
     r"|e999\b|bash: |zsh: )"
     r"|<returncode>[1-9]|process exited with code [1-9]|\"exit_code\":\s*[1-9]"
     r"|your proposed edit has introduced new syntax error",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _FAILED_TAIL = re.compile(
     r"exited with (?:code|status) [1-9]|command not found|ERROR task failed|^npm ERR!|^FAILED: |^make: \*\*\*"
@@ -60,7 +61,7 @@ _COMPILER = re.compile(
     r"|unrecogni[sz]ed|validation error",
     re.I,
 )
-_ORNAMENT = re.compile(r"^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|[\s│┃|─━═╮╯]+$")
+_ORNAMENT = re.compile(r"^E\s{2,}|^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|[\s│┃|─━═╮╯]+$")
 _PLACE = re.compile(
     r"^(?:/|\./|\.\./|~/|[A-Za-z]:\\)?[\w@.+-]+(?:[/\\][\w@.+-]+)*\.\w{1,5}(?::\d+(?::\d+)?"
     r"|\(\d+,\d+\)):?\s*(?:-\s*)?"

@@ -20,23 +20,35 @@ _FIRST_PERSON = tuple(
         (r"\bI've\b|\bI have\b", "the user has", re.IGNORECASE),
         (r"\bI'll\b|\bI will\b", "the user will", re.IGNORECASE),
         (r"\bI'd\b|\bI would\b", "the user would", re.IGNORECASE),
-        (r"\bI (?:don't|dont|do not)\b", "the user does not", re.IGNORECASE),
+        (
+            r"\bI ((?:still|really|just|also|always|usually) )?(?:don't|dont|do not)\b",
+            r"the user \1does not",
+            re.IGNORECASE,
+        ),
         (r"\bmy\b", "the user's", re.IGNORECASE),
         (r"(?<![\w.`'/-])I(?![\w.`'/=-])", "the user", re.NOFLAG),
         # A small "i" is the person only in prose: in code it counts loops.
         (r"(?<![\w.`'/-])i(?= (?!=|\+|<|>|\d)\w)", "the user", re.NOFLAG),
-        (r"(?<![\w.`'/-])me(?![\w.`'/-])", "the user", re.NOFLAG),
     )
 )
+_OBJECT = re.compile(r"(?<![\w.`'/-])me(?![\w.`'/-])")
 _THIRD_PERSON = {"have": "has", "do": "does"} | {
-    verb: f"{verb}s" for verb in "want need use like prefer know see get expect mean work run write keep think".split()
+    verb: f"{verb}s"
+    for verb in "want need use like prefer know see get expect mean work run write keep think"
+    " remember recall appreciate hope feel plan agree understand own".split()
 }
 _BARE_VERB = re.compile(
     r"\b(the user (?:(?:already|also|only|just|really|still|always|usually) )?)"
     rf"({'|'.join(_THIRD_PERSON)})\b(?!n't)",
     re.IGNORECASE,
 )
-_HEDGE = re.compile(r",?\s*\bi (?:think|guess|believe|suppose)\b(?! (?:we|you|it|that|this|the|a)\b)", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"^(?:and |so |but )?i (?:(?:kind of|kinda|just|do|also) )*(?:think|guess|believe|suppose|bet|assume|reckon"
+    r"|know|feel(?: like)?)"
+    r"(?: that)? (?=(?:we|you|it|that|this|the|an?|there|our|they)\b)"
+    r"|,?\s*\bi (?:think|guess|believe|suppose)\b(?! (?:we|you|it|that|this|the|a)\b)|,? (?:in my (?:view|opinion))\b",
+    re.IGNORECASE,
+)
 
 
 def base_form(phrase: str) -> str:
@@ -67,4 +79,5 @@ def from_user(text: str) -> str:
     text = _HEDGE.sub("", text.replace("’", "'"))
     for pattern, replacement in _FIRST_PERSON:
         text = pattern.sub(replacement, text)
-    return _BARE_VERB.sub(lambda match: f"{match[1]}{_THIRD_PERSON[match[2].lower()]}", text)
+    text = _BARE_VERB.sub(lambda match: f"{match[1]}{_THIRD_PERSON[match[2].lower()]}", text)
+    return _OBJECT.sub("the user", text)

@@ -74,7 +74,7 @@ def _with_lead(lead: str, verb: str) -> str | None:
 
 
 def _under_lead(match: re.Match[str], referent: str) -> str | None:
-    inner = phrased(match[2], referent)
+    inner = phrased(match[2], referent) or ("" if match[2].endswith("?") else match[2])
     return f"{match[1].rstrip(',')}, {inner[:1].lower()}{inner[1:]}" if inner else None
 
 
@@ -106,7 +106,8 @@ _VERBS = (
     "make sure|ensure|be|always|use|prefer|keep|put|write|name|call|add|remove|delete|drop|replace|move|rename"
     "|return|switch|follow|include|exclude|leave|update|change|set|convert|treat|handle|split|merge|extract|wrap|revert"
     "|restore|undo|read|check|verify|double[- ]check|test|run|get|pull|commit|push|wait|ask|tell|show|start|go|do|try"
-    "|fix|look|think|create|make|implement|refactor|simplify|avoid|limit|provide|support|require|validate|document|explain|print|log|fail|throw"
+    "|fix|look|think|create|make|implement|refactor|simplify|avoid|limit|provide|support|require|validate"
+    "|document|explain|print|log|fail|throw"
     "|build|install|shorten|pass|expose|hide|sort|group|inline|mock|skip|ignore|catch|raise|declare|define|import"
 )
 _IMPERATIVE = re.compile(rf"^(?:{_VERBS})\b", re.IGNORECASE)
@@ -123,7 +124,7 @@ _MEMORIZE = _form(
     r"(?: that|:| to| saying)? ?(.{12,})$"
 )
 _HABIT = _form(r"^i (?:always|never|usually|normally|typically|generally) \w+ .+$")
-_ORDER = _form(r"^first,? (.+?)(?:,| and|;)* then (.+)$")
+_ORDER = _form(r"^first,? (.+?)(?:,| and|;| only)* then (.+)$")
 
 # The order decides: the more telling form stands before the more general one.
 _FORMS: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
@@ -178,7 +179,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
     ),
     # "how about using sqlite?"
     (
-        _form(r"^(?:how|what) about (?:(?:if )?(?:we|you) (?:just )?(?=\w)|(?=\w+ing\b))(.+?)\??$"),
+        _form(r"^(?:how|what) about (?:(?:if )?(?:we|you) (?:just )?(?=\w)|(?=\w+ing \w))(.+?)\??$"),
         lambda match, _: base_form(match[1]),
     ),
     (_form(r"^it(?:'d| would| might) be (?:better|nicer|cleaner|best|good) (?:to|if (?:we|you|it)) (.+)$"), _first),

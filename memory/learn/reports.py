@@ -50,6 +50,7 @@ _ASKING = re.compile(
     re.I,
 )
 _BIDDING = re.compile(r"^(?:please )?(?:fix|address|resolve|solve|debug|investigate|look)\b", re.IGNORECASE)
+_COMMITS = re.compile(r"(?:\w+ )?(?:git (?:commit|push)|gh pr create|glab mr create)\b")
 _CHECKING_TOOL = re.compile(r"diagnostic|lint|check|validat|run_?tests?|typecheck", re.IGNORECASE)
 _CLEAN = re.compile(
     r"\"diagnostics\":\s*\[\s*\]|no (?:errors|problems|issues|diagnostics)|\b0 (?:errors|issues|problems)\b", re.I
@@ -172,6 +173,11 @@ def is_report(turn: Turn) -> bool:
     return bool(turn.words) and len(turn.words) < 600 and _PROBLEM.search(turn.words) is not None
 
 
+def tells_problem(words: str) -> bool:
+    """Whether words tell of something that does not work."""
+    return _PROBLEM.search(words) is not None
+
+
 def brings_paste(turn: Turn) -> bool:
     """Whether a good part of the turn is not the person's own words."""
     return len(turn.event.text) - len(turn.words) > 60
@@ -212,6 +218,8 @@ def _follow(talk: Conversation, thread: _Thread, start: int, end: int) -> tuple[
 
 def _verifies(step: Step, thread: _Thread) -> bool:
     if step.command:
+        if thread.waited and _COMMITS.match(shell.goal(step.command)):
+            return True  # the person came back without an objection and the work was accepted
         return is_check(step.command) or shell.goal(step.command) in thread.failing
     return bool(_CHECKING_TOOL.search(step.event.tool or "")) and bool(_CLEAN.search(step.text))
 

@@ -20,7 +20,7 @@ _MACHINE_LINE = re.compile(
     r"|ok\s+\S+/\S+|[×✗✖✓✔]|\d+[:→|]\s?|@@|diff --git"
     r"|\S+:\d+:\d+|[{}\[\]();<]+|import \S|from \S+ import|(?:public|private|export|const|let|var|func|def"
     r"|class) \w+.*[{(:=]"
-    r"|Running \[|Run \S+|Step \d+/\d+|\d+(?:\.\d+)?s$|.*\.{3,}$|[\w ]+ \d+(?:\.\d+)?m?s$"
+    r"|Running \[|Run \S+[/@]\S+|Step \d+/\d+|\d+(?:\.\d+)?s$|.*\.{3,}$|[\w ]+ \d+(?:\.\d+)?m?s$"
     r")"
 )
 _PERSONAL_WORD = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acemem.memory.insight import PatternInsight
+from acemem.memory.insight import AgentLearningInsight
 from tests.memory.learn.talks import Talk, evidence, one
 
 LINT = "[lint] $ golangci-lint run ./...\n0 issues."
@@ -51,7 +51,7 @@ def test_never_successful() -> None:
 
 
 def test_order() -> None:
-    """Two checks in the same order round after round are a pattern, and not two learnings beside it."""
+    """Two checks in the same order round after round are one chain of tools, and not two commands beside it."""
     talk = Talk().human("go")
     for number in range(3):
         talk.edits("/work/shop/a", f"{number}", "b").runs("mise run lint", LINT).runs("mise run test", "ok")
@@ -59,7 +59,7 @@ def test_order() -> None:
     insight = one(talk.insights)
 
     assert insight.text == "After a change run `mise run lint` (linter) first, then `mise run test` (tests)."
-    assert insight.detail == PatternInsight("edit → mise run lint → mise run test", 2, "after a change")
+    assert isinstance(insight.detail, AgentLearningInsight) and insight.detail.category == "tool_chain"
 
 
 def test_hook() -> None:

@@ -139,3 +139,17 @@ def test_requirement_in_the_work() -> None:
     talk = started().human("the importer must always keep the original order of the rows")
 
     assert one(talk.insights).text == "The importer must always keep the original order of the rows."
+
+
+def test_requirement_without_a_name() -> None:
+    """A demand that names no file, setting or identifier is the task itself."""
+    assert Talk().human("Make sure that the command is shown properly in the frontend.").says("I will.").insights == []
+
+
+def test_confirmation_long_after() -> None:
+    """What is called right many turns after an edit is something newer."""
+    talk = Talk().human("type it").edits("/work/shop/a.py", "Any", "Protocol").says("Replaced Any with a Protocol.")
+    for words in ("what is a protocol?", "and a union?", "which is faster?"):
+        talk.human(words).says("It depends.")
+
+    assert [i for i in talk.human("perfect").insights if i.type == "decision"] == []

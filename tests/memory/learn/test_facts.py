@@ -12,6 +12,7 @@ from tests.memory.learn.talks import Talk, one, started
     [
         ("I want to use my goreleaser pro for this", "The user has goreleaser pro.", "identity"),
         ("I'm a backend engineer, go easy on CSS", "The user is a backend engineer.", "role"),
+        ("I'm only an agent developer", "The user is an agent developer.", "role"),
         ("I'm new to Rust", "The user is new to Rust.", "expertise"),
         ("I use arch linux", "The user works with arch linux.", "expertise"),
     ],

@@ -7,6 +7,7 @@ import pytest
 from acemem.memory.insight import FailureInsight, Insight
 from tests.memory.learn.talks import Talk, evidence, one
 
+NOT_FOUND = "<tool_use_error>String to replace not found in file.</tool_use_error>"
 BROKEN = "a_test.go:85:3: Error return value of `os.Chdir` is not checked (errcheck)\nERROR task failed"
 
 
@@ -122,10 +123,23 @@ def test_unmatched_edits() -> None:
     """Edits of one file refused again and again are a lesson once the agent has seen why."""
     talk = Talk().human("go")
     for _ in range(2):
-        talk.edits("/work/shop/a.ts", "  x", "y", "String to replace not found in file.", error=True)
-    talk.says("The file uses tabs.").edits("/work/shop/a.ts", "\tx", "y")
+        talk.edits("/work/shop/a.ts", "x = 0", "y", "String to replace not found in file.", error=True)
+    talk.says("The generator uses `1` there.").edits("/work/shop/a.ts", "x = 1", "y")
 
-    assert one(failures(talk)).text == "Edit did not find the text to replace in `a.ts`. The file uses tabs."
+    assert one(failures(talk)).text == "Edit did not find the text to replace in `a.ts`. The generator uses `1` there."
+
+
+def test_white_space_in_edit() -> None:
+    """Where a refused and the accepted old text differ in white space only, that is the cause, whatever was said."""
+    talk = Talk().human("go").edits("/work/shop/a.ts", "  x = 1", "  x = 2", NOT_FOUND, error=True)
+    talk.says("The file uses tabs.").edits("/work/shop/a.ts", "\t\tx = 1", "\t\tx = 2")
+
+    insight = one(talk.insights)
+
+    assert insight.text == (
+        "Edit fails when the old text has other white space than the file; copy its indentation exactly."
+    )
+    assert (insight.scope, evidence(insight)) == ("general", [2, 3, 5, 6])
 
 
 def test_missing_program() -> None:
@@ -234,3 +248,96 @@ def test_errors_printed_by_a_passing_check() -> None:
     talk = Talk().human("go").runs("bun run test", "error: Database connection failed\n\n 12 pass\n 0 fail\n")
 
     assert failures(talk.edits("/work/shop/a", "a", "b").runs("bun run test", "0 fail")) == []
+
+
+def test_changed_names() -> None:
+    """Where nobody says what the repair was, the names that the edit exchanged tell it."""
+    talk = (
+        Talk().human("go").runs("npm run build", "a.ts(2,1): error TS2769: No overload matches this call.", error=True)
+    )
+    talk.edits("/work/shop/a.ts", "tool(\n  JsonSchema,\n  x\n)", "new StructuredTool(\n  ZodObject,\n  x\n)")
+
+    assert one(failures(talk.runs("npm run build", "built"))).text == (
+        "`npm run build` fails with: error TS2769: No overload matches this call. "
+        "Use `StructuredTool` and `ZodObject` instead of `JsonSchema` in `a.ts`."
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"command": "sed -i 's/-> float$/-> float:/' tests/x.py"},
+        {"command": "str_replace_editor str_replace tests/x.py --old_str '-> float' --new_str '-> float:'"},
+        {"command": "sed -i '4s/-> float/-> float:/' tests/x.py && python3 tests/x.py"},
+    ],
+)
+def test_edit_in_the_shell(edit: dict[str, str]) -> None:
+    """A file changed by a command is an edit like any other, also in front of the command that it repairs."""
+    broken = "  File \"tests/x.py\", line 4\n    def f() -> float\nSyntaxError: expected ':'"
+    talk = Talk(interactive=False).human("fix it").runs("python3 tests/x.py", broken).uses("Bash", edit, "ok")
+
+    assert one(failures(talk.runs("python3 tests/x.py", "8.2"))).text == (
+        "`python3 tests/x.py` fails with: SyntaxError: expected ':'. "
+        "Write `-> float:` instead of `-> float` in `tests/x.py`."
+    )
+
+
+def test_looking_with_an_editor() -> None:
+    """An editor that only shows a file changes nothing."""
+    talk = (
+        Talk(interactive=False).human("fix it").runs("python3 x.py", "Traceback (most recent call last)\nKeyError: 'a'")
+    )
+    talk.uses("str_replace_editor", {"command": "view", "path": "/work/shop/x.py"}, "1 a")
+
+    assert failures(talk.runs("python3 x.py", "8.2")) == []
+
+
+def test_indentation() -> None:
+    """An edit that was accepted with other white space was refused for that."""
+    talk = Talk(interactive=False).human("fix it")
+    talk.runs("edit 7:7\nreturn 1\nend_of_edit", "E999 IndentationError: unexpected indent")
+    talk.runs("edit 7:7\n    return 1\nend_of_edit", "updated")
+
+    assert one(failures(talk)).text == (
+        "`edit 7:7` fails with: E999 IndentationError: unexpected indent. "
+        "The same text was accepted with the indentation of its place."
+    )
+
+
+def test_file_at_another_place() -> None:
+    """A file that was not where it was said to be, and was found under another path, is told with both."""
+    talk = (
+        Talk()
+        .human("go")
+        .runs("cat /srv/app/src/a.py", "cat: /srv/app/src/a.py: No such file or directory", error=True)
+    )
+    talk.runs("find . -name a.py", "./lib/a.py").runs("cat lib/a.py", "x = 1")
+
+    insight = one(talk.insights)
+
+    assert insight.text == "The file is `lib/a.py`; `/srv/app/src/a.py` does not exist here."
+    assert (insight.type, insight.strength, evidence(insight)) == ("agent_learning", "resolved", [2, 3, 6, 7])
+
+
+def reproduced(before: str, after: str) -> Talk:
+    talk = Talk(interactive=False).human("durations are one too small")
+    talk.uses("Write", {"file_path": "/work/shop/reproduce.py", "content": "print(f())"}, "ok")
+    talk.runs("python reproduce.py", before).edits("/work/shop/fields.py", "int(x)", "int(round(x))")
+    return talk.runs("python reproduce.py", after).runs("rm reproduce.py", "")
+
+
+def test_reproduction() -> None:
+    """A script run before and after an edit shows what the edit changed, and that the agent works that way."""
+    change, habit = sorted(reproduced("344", "345").insights, key=lambda insight: insight.type)
+
+    assert change.text == (
+        "`python reproduce.py` printed `344` before the repair and `345` after it. "
+        "Write `int(round(x))` instead of `int(x)` in `fields.py`."
+    )
+    assert (habit.type, habit.scope, habit.confidence) == ("pattern", "general", 0.5)
+    assert habit.text.startswith("Reproduce the fault first: write `reproduce.py`, run it")
+
+
+def test_reproduction_without_effect() -> None:
+    """A script that prints the same before and after shows no repair."""
+    assert [insight.type for insight in reproduced("344", "344").insights] == ["pattern"]

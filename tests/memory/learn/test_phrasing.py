@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acemem.memory.learn.instruction import instruction
+from acemem.memory.learn.instruction import instruction, statement
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_nothing_asked(said: str) -> None:
     ("said", "lasting"),
     [
         ("never commit to main", True),
-        ("use tabs instead of spaces", True),
+        ("use tabs instead of spaces", False),
         ("ask me before running migrations", True),
         ("don't commit yet", False),
         ("rename the file", False),
@@ -82,3 +82,35 @@ def test_lasting(said: str, lasting: bool) -> None:
     found = instruction(said)
 
     assert found is not None and found.lasting is lasting
+
+
+@pytest.mark.parametrize(
+    "said", ["use tabs, not spaces", "use tabs instead of spaces", "usa tabs en lugar de espacios"]
+)
+def test_contrast(said: str) -> None:
+    """What is wanted against something else is told by the contrast, in any of the usual languages."""
+    found = instruction(said) or statement(said)
+
+    assert found is not None and found.contrast
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ("a second agent feels implausible?", "A second agent feels implausible."),
+        ("I bet we will end up with sqlite", "We will end up with sqlite."),
+        ("hm, the formatter does this imo", "The formatter does this."),
+        ("I still don't want that shown to me", "The user still does not want that shown to the user."),
+    ],
+)
+def test_statement(said: str, stated: str) -> None:
+    """A sentence without the form of an instruction is kept as it is, without its hedges and soft question mark."""
+    found = statement(said)
+
+    assert found is not None and found.stated and found.text == stated
+
+
+@pytest.mark.parametrize("said", ["is it cached?", "does it cache anything", "warum ist das so?", "I'm not sure it is"])
+def test_no_statement(said: str) -> None:
+    """A question or a doubt states nothing."""
+    assert statement(said) is None

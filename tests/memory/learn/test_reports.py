@@ -122,3 +122,13 @@ def test_topic_is_no_report(words: str) -> None:
     )
 
     assert talk.runs("npm run check", "0 errors").insights == []
+
+
+def test_accepted_by_a_commit() -> None:
+    """A problem also ends when the person comes back without an objection and the repair is committed."""
+    talk = Talk().human("the export is broken")
+    talk.says("The root cause is that `export()` closes the file first. Let me move the call.")
+    talk.edits("/work/shop/a.py", "a", "b").human("update the changelog too").says("Sure.")
+    talk.runs("git commit -m 'fix export'", "1 file changed")
+
+    assert "`export()` closes the file first" in one([i for i in talk.insights if i.type == "failure"]).text
