@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,24 +11,38 @@ from acemem.api import Memory
 from acemem.cli.options import common
 from acemem.cli.output import Output
 
+if TYPE_CHECKING:
+    from acemem.memory.insight import Insight
+    from acemem.memory.sessions.event import Session
+
 
 @click.command("extract")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option("--focus", metavar="T", help="Only insights that speak of one of these words.")
+@click.option(
+    "--extractor", type=click.Choice(["offline", "llm"]), default="offline", show_default=True, help="Who reads."
+)
+@click.option("--model", metavar="M", help="The model for --extractor llm; default extract.model.")
 @common
-def command(memory: Memory, out: Output, files: tuple[Path, ...], focus: str | None) -> None:
+def command(
+    memory: Memory, out: Output, files: tuple[Path, ...], focus: str | None, extractor: str, model: str | None
+) -> None:
     """Print the insights of session logs; store nothing.
 
     \b
     mem extract session.jsonl
     mem extract --json session.jsonl
+    mem extract --extractor llm --model claude-cli session.jsonl
     """
-    from acemem.memory.errors import BadInput
+    from acemem.memory.errors import BadInput, UsageError
     from acemem.memory.learn.ingest import insights_of
     from acemem.memory.redaction import redact
     from acemem.memory.sessions import catalog
 
+    if extractor == "offline" and model:
+        raise UsageError("--model names the model of --extractor llm; say that with it")
     rows = []
+    for_model: list[Session] = []
     failed: list[BadInput] = []
     for path in [log for file in files for log in catalog.logs_in(file)]:
         try:
@@ -38,7 +53,12 @@ def command(memory: Memory, out: Output, files: tuple[Path, ...], focus: str | N
         for session in sessions:
             for problem in session.problems:
                 out.note(f"mem: {problem}")
-            rows += [insight.to_json() for insight in insights_of(session, focus)]
+            if extractor == "llm":
+                for_model.append(session)
+            else:
+                rows += [insight.to_json() for insight in insights_of(session, focus)]
+    if extractor == "llm" and (for_model or not failed):
+        rows = [insight.to_json() for insight in _found_by_model(memory, out, for_model, model, focus)]
     for row in rows:
         row["text"] = redact(row["text"])[0]
         row["fields"] = {name: redact(v)[0] if isinstance(v, str) else v for name, v in row["fields"].items()}
@@ -53,6 +73,25 @@ def command(memory: Memory, out: Output, files: tuple[Path, ...], focus: str | N
         rows,
         [f"{r['type']:<14} {r['confidence']:.2f}  {r['text']}  (records {_spans(r['evidence'])})" for r in rows],
     )
+
+
+def _found_by_model(
+    memory: Memory, out: Output, sessions: list[Session], name: str | None, focus: str | None
+) -> list[Insight]:
+    from acemem.memory.learn.model_run import ModelExtractor
+
+    with ModelExtractor.of(memory.home, name, focus, lambda progress: out.step(str(progress))) as model:
+        try:
+            model.read(sessions)
+            model.check()
+        finally:
+            out.steps_done()
+    run = model.run_so_far
+    for problem in run.failed:
+        out.note(f"mem: {problem}")
+    if run.dropped:
+        out.note(f"{len(run.dropped)} findings dropped: their records do not show them")
+    return run.insights
 
 
 def _spans(records: list[int]) -> str:

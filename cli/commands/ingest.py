@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from acemem.api import Memory
 from acemem.cli.options import common
 from acemem.cli.output import Output, bullet_line
+
+if TYPE_CHECKING:
+    from acemem.memory.learn.ingest import Report
 
 ALL_FAILED = 3
 
@@ -19,6 +23,13 @@ ALL_FAILED = 3
 @click.option("--since", metavar="AGE", help="Only logs changed within this time: 7d, 12h, 30m.")
 @click.option("--max-sessions", type=click.IntRange(1), help="How many discovered logs to read, newest first.")
 @click.option("--focus", metavar="T", help="Only insights that speak of one of these words.")
+@click.option(
+    "--extractor", type=click.Choice(["offline", "llm"]), default="offline", show_default=True, help="Who reads."
+)
+@click.option(
+    "--model", "models", metavar="M", multiple=True, help="A model for --extractor llm; default extract.model."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what --extractor llm would cost, for each --model.")
 @common
 def command(
     memory: Memory,
@@ -28,15 +39,19 @@ def command(
     since: str | None,
     max_sessions: int | None,
     focus: str | None,
+    extractor: str,
+    models: tuple[str, ...],
+    dry_run: bool,
 ) -> None:
     """Read session logs and remember what they show.
 
     FILEs may be folders; without any, the agents' usual places are searched. A log is read once, and again when it
-    has grown.
+    has grown. With --extractor llm a model reads them, within the limits that extract.max_* set.
 
     \b
     mem ingest --since 7d
     mem ingest ~/old-logs/session.jsonl
+    mem ingest --extractor llm --model claude-cli --dry-run
     """
     from acemem.memory.errors import UsageError
     from acemem.memory.sessions import catalog
@@ -51,7 +66,15 @@ def command(
         paths = [path for _, path in found_logs(agent, since, memory.home.clock())]
         limit = max_sessions or memory.home.settings.ingest_max_sessions
     paths = paths[:limit]
-    report = memory.ingest(paths, focus=focus, progress=lambda path: out.step(f"reading {path}"))
+    if extractor == "offline" and (models or dry_run):
+        raise UsageError("--model and --dry-run are about a model's cost; say --extractor llm with them")
+    if dry_run:
+        _say_cost(memory, out, paths, models, focus)
+        return
+    if extractor == "llm":
+        report = _read_with_model(memory, out, paths, models, focus)
+    else:
+        report = memory.ingest(paths, focus=focus, progress=lambda path: out.step(f"reading {path}"))
     out.steps_done()
     for problem in report.errors:
         out.note(f"mem: {problem}")
@@ -69,3 +92,41 @@ def command(
     out.emit(report.to_json(), lines)
     if report.failed == len(paths):
         raise click.exceptions.Exit(ALL_FAILED)
+
+
+def _say_cost(memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None) -> None:
+    from acemem.memory.learn.ingest import estimates
+    from acemem.memory.learn.providers import chosen
+
+    names = models or (memory.home.settings.extract_model,)
+    found, report = estimates(memory.home, paths, [chosen(name) for name in names], focus)
+    for problem in report.errors:
+        out.note(f"mem: {problem}")
+    data = {
+        "estimates": [estimate.to_json() for estimate in found],
+        "unchanged": report.unchanged,
+        "errors": report.to_json()["errors"],
+    }
+    if not paths:
+        out.nothing(data, "no session logs found; name files or folders: `mem ingest FILE...`")
+    out.emit(data, [str(estimate) for estimate in found])
+    if report.failed == len(paths):
+        raise click.exceptions.Exit(ALL_FAILED)
+
+
+def _read_with_model(
+    memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None
+) -> Report:
+    from acemem.memory.errors import UsageError
+    from acemem.memory.learn.ingest import estimates, ingest
+    from acemem.memory.learn.model_run import ModelExtractor
+
+    if len(models) > 1:
+        raise UsageError(f"--model was given {len(models)} times; only --dry-run compares models")
+    name = models[0] if models else None
+    with ModelExtractor.of(memory.home, name, focus, lambda progress: out.step(str(progress))) as model:
+        out.note(str(estimates(memory.home, paths, [model.name], focus)[0][0]))
+        try:
+            return ingest(memory.home, paths, memory.project, focus=focus, model=model)
+        finally:
+            out.steps_done()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acemem.memory.errors import BadInput
 from acemem.memory.home import Home
@@ -19,6 +20,10 @@ from acemem.memory.ledger import Cursor
 from acemem.memory.scope import Project
 from acemem.memory.sessions import catalog
 from acemem.memory.sessions.event import Problem, Session
+
+if TYPE_CHECKING:
+    from acemem.memory.learn.estimate import Estimate
+    from acemem.memory.learn.model_run import ModelExtractor, SessionResult
 
 HEAD_BYTES = 4096
 INODE_MASK = 2**63 - 1  # some file systems use all 64 bits; SQLite's integers are signed
@@ -37,6 +42,7 @@ class Report:
     failed: int = 0  # logs of which nothing could be read
     errors: list[Problem] = field(default_factory=list)
     admitted: list[Admitted] = field(default_factory=list)
+    model: dict[str, Any] | None = None  # what the model's run took, where one was used
 
     def to_json(self) -> dict[str, Any]:
         """As `mem ingest --json` prints it."""
@@ -52,6 +58,7 @@ class Report:
                 {"id": a.bullet.id, "verdict": a.verdict, "text": a.bullet.text, "reason": a.reason}
                 for a in self.admitted
             ],
+            **({} if self.model is None else {"model": self.model}),
         }
 
 
@@ -62,20 +69,62 @@ def ingest(
     *,
     focus: str | None = None,
     progress: Callable[[Path], None] = lambda path: None,
+    model: ModelExtractor | None = None,
 ) -> Report:
     """Reads logs, extracts, and admits what they show. `project` is for sessions that do not say where they ran.
 
     A log and its bullets are one transaction: after a crash it is either read or not. A log that cannot be read is
     reported in `errors`, and the rest go on. `focus` keeps only insights that speak of one of its words.
-    Raises StoreError when the store itself cannot be used.
+    With `model` (opened with the same focus) it extracts, also what was read without one before; a log with a session
+    that fails there stays unread. Raises StoreError when the store itself cannot be used, ModelError when the model
+    cannot be used at all.
     """
     report = Report()
+    if model is None:
+        for cursor, sessions in _unread(paths, report, progress, _is_known(home)):
+            read = [insights_of(session, focus) for session in sessions]
+            _take(home, sessions, read, cursor, project, focus, report)
+        return report
+    unread = _unread(paths, report, progress, lambda cursor: model.kept.was_read(_state(cursor)))
+    while batch := list(islice(unread, 2 * model.limits.concurrency)):
+        results = iter(model.read(session for _, sessions in batch for session in sessions))
+        for cursor, sessions in batch:
+            _take_results(home, sessions, list(islice(results, len(sessions))), cursor, project, model, report)
+    model.check()
+    report.model = model.run_so_far.to_json()
+    return report
+
+
+def estimates(
+    home: Home, paths: Iterable[Path], models: Sequence[str], focus: str | None = None
+) -> tuple[list[Estimate], Report]:
+    """What each of these models would cost for the logs that no model has read; nothing is sent, nothing stored.
+
+    The report holds the logs that could not be read.
+    """
+    from acemem.memory.learn.chunks import Chunking, chunks_of
+    from acemem.memory.learn.estimate import Estimate
+    from acemem.memory.learn.kept_answers import KeptAnswers
+
+    report, chunking = Report(), Chunking.of(home.settings)
+    found = [Estimate(model) for model in models]
+    with KeptAnswers.if_any(home.path, home.clock()) as kept:
+        for _, sessions in _unread(paths, report, lambda path: None, lambda cursor: kept.was_read(_state(cursor))):
+            for session in sessions:
+                chunks = chunks_of(session, chunking)
+                for estimate in found:
+                    estimate.add(chunks, chunking, kept, focus)
+    return found, report
+
+
+def _unread(
+    paths: Iterable[Path], report: Report, progress: Callable[[Path], None], is_known: Callable[[Cursor], bool]
+) -> Iterator[tuple[Cursor, list[Session]]]:
     for path in paths:
         progress(path)
         try:
             cursor = _cursor(path)
-            known = home.ledger.cursor(cursor.path)
-            if known is not None and known.same_bytes(cursor):
+            if is_known(cursor):
                 report.unchanged += 1
                 continue
             sessions = catalog.read(path)
@@ -83,8 +132,20 @@ def ingest(
             report.failed += 1
             report.errors.append(Problem(str(path), 0, str(error)))
             continue
-        _take(home, sessions, cursor, project, focus, report)
-    return report
+        yield cursor, sessions
+
+
+def _is_known(home: Home) -> Callable[[Cursor], bool]:
+    def same(cursor: Cursor) -> bool:
+        known = home.ledger.cursor(cursor.path)
+        return known is not None and known.same_bytes(cursor)
+
+    return same
+
+
+def _state(cursor: Cursor) -> str:
+    """A log as it is now, in one string."""
+    return "\0".join((cursor.path, str(cursor.size), str(cursor.mtime_ns), cursor.head))
 
 
 def insights_of(session: Session, focus: str | None = None) -> list[Insight]:
@@ -96,16 +157,39 @@ def insights_of(session: Session, focus: str | None = None) -> list[Insight]:
     return [insight for insight in found if any(word in insight.text.casefold() for word in words)]
 
 
+def _take_results(
+    home: Home,
+    sessions: list[Session],
+    results: list[SessionResult],
+    cursor: Cursor,
+    project: Project,
+    model: ModelExtractor,
+    report: Report,
+) -> None:
+    failed = [Problem(result.path, 0, result.failure) for result in results if result.failure is not None]
+    read = [result.insights for result in results]
+    _take(home, sessions, read, cursor, project, model.focus, report, whole_log=not failed)
+    report.errors.extend(failed)
+    if not failed and model.focus is None:
+        model.kept.mark_read(_state(cursor))
+
+
 def _take(
-    home: Home, sessions: list[Session], cursor: Cursor, project: Project, focus: str | None, report: Report
+    home: Home,
+    sessions: list[Session],
+    read: list[list[Insight]],
+    cursor: Cursor,
+    project: Project,
+    focus: str | None,
+    report: Report,
+    whole_log: bool = True,
 ) -> None:
     candidates: list[Candidate] = []
     now = home.clock()
-    for session in sessions:
+    for session, found in zip(sessions, read, strict=True):
         report.sessions += 1
         report.errors.extend(session.problems)
         scope = (Project.of(session.cwd) if session.cwd else project).scope
-        found = insights_of(session, focus)
         report.insights += len(found)
         candidates.extend(candidate_from(insight, scope, now) for insight in found)
     whole = Cursor(
@@ -122,7 +206,7 @@ def _take(
             home.sync()
         with home.ledger.transaction():
             admitted = admit(home, candidates)
-            if focus is None:  # a narrowed reading has not read the log
+            if focus is None and whole_log:  # a narrowed reading has not read the log
                 home.ledger.keep_cursor(whole, now)
         if candidates:
             home.sync()
