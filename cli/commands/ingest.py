@@ -45,8 +45,9 @@ def command(
 ) -> None:
     """Read session logs and remember what they show.
 
-    FILEs may be folders; without any, the agents' usual places are searched. A log is read once, and again when it
-    has grown. With --extractor llm a model reads them, within the limits that extract.max_* set.
+    FILEs may be folders; without any, the logs that hooks have left notes of are read, then those in the agents'
+    usual places. A log is read once, and again when it has grown. With --extractor llm a model reads them, within the
+    limits that extract.max_* set.
 
     \b
     mem ingest --since 7d
@@ -56,15 +57,20 @@ def command(
     from acemem.memory.errors import UsageError
     from acemem.memory.sessions import catalog
     from acemem.memory.sessions.discovery import found_logs
+    from acemem.memory.spool import Spool
 
+    spool = Spool(memory.home.path)
+    notes = {} if files or agent or since else spool.waiting()
     if files:
         if agent or since:
             raise UsageError("--agent and --since choose among discovered logs; they mean nothing with FILE")
         paths = [log for file in files for log in catalog.logs_in(file)]
         limit = max_sessions
     else:
-        paths = [path for _, path in found_logs(agent, since, memory.home.clock())]
-        limit = max_sessions or memory.home.settings.ingest_max_sessions
+        noted = [Path(note.log) for note in notes.values() if note is not None]
+        found = [path for _, path in found_logs(agent, since, memory.home.clock())]
+        paths = list(dict.fromkeys([path for path in noted if path.exists()] + found))
+        limit = max(len(noted), max_sessions or memory.home.settings.ingest_max_sessions)
     paths = paths[:limit]
     if extractor == "offline" and (models or dry_run):
         raise UsageError("--model and --dry-run are about a model's cost; say --extractor llm with them")
@@ -76,6 +82,7 @@ def command(
     else:
         report = memory.ingest(paths, focus=focus, progress=lambda path: out.step(f"reading {path}"))
     out.steps_done()
+    spool.clear(notes)
     for problem in report.errors:
         out.note(f"mem: {problem}")
     if not paths:
@@ -96,7 +103,7 @@ def command(
 
 def _say_cost(memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None) -> None:
     from acemem.memory.learn.ingest import estimates
-    from acemem.memory.learn.providers import chosen
+    from acemem.memory.learn.model.providers import chosen
 
     names = models or (memory.home.settings.extract_model,)
     found, report = estimates(memory.home, paths, [chosen(name) for name in names], focus)
@@ -119,7 +126,7 @@ def _read_with_model(
 ) -> Report:
     from acemem.memory.errors import UsageError
     from acemem.memory.learn.ingest import estimates, ingest
-    from acemem.memory.learn.model_run import ModelExtractor
+    from acemem.memory.learn.model.run import ModelExtractor
 
     if len(models) > 1:
         raise UsageError(f"--model was given {len(models)} times; only --dry-run compares models")

@@ -15,15 +15,15 @@ from acemem.memory.errors import BadInput
 from acemem.memory.home import Home
 from acemem.memory.insight import Insight
 from acemem.memory.learn.admission import Admitted, Candidate, admit, candidate_from
-from acemem.memory.learn.offline import extract
+from acemem.memory.learn.offline.extractor import extract
 from acemem.memory.ledger import Cursor
 from acemem.memory.scope import Project
 from acemem.memory.sessions import catalog
 from acemem.memory.sessions.event import Problem, Session
 
 if TYPE_CHECKING:
-    from acemem.memory.learn.estimate import Estimate
-    from acemem.memory.learn.model_run import ModelExtractor, SessionResult
+    from acemem.memory.learn.model.estimate import Estimate
+    from acemem.memory.learn.model.run import ModelExtractor, SessionResult
 
 HEAD_BYTES = 4096
 INODE_MASK = 2**63 - 1  # some file systems use all 64 bits; SQLite's integers are signed
@@ -76,20 +76,21 @@ def ingest(
     A log and its bullets are one transaction: after a crash it is either read or not. A log that cannot be read is
     reported in `errors`, and the rest go on. `focus` keeps only insights that speak of one of its words.
     With `model` (opened with the same focus) it extracts, also what was read without one before; a log with a session
-    that fails there stays unread. Raises StoreError when the store itself cannot be used, ModelError when the model
-    cannot be used at all.
+    that fails there stays unread. One ingest reads at a time. Raises StoreBusy while another does, StoreError when
+    the store itself cannot be used, ModelError when the model cannot be used at all.
     """
     report = Report()
-    if model is None:
-        for cursor, sessions in _unread(paths, report, progress, _is_known(home)):
-            read = [insights_of(session, focus) for session in sessions]
-            _take(home, sessions, read, cursor, project, focus, report)
-        return report
-    unread = _unread(paths, report, progress, lambda cursor: model.kept.was_read(_state(cursor)))
-    while batch := list(islice(unread, 2 * model.limits.concurrency)):
-        results = iter(model.read(session for _, sessions in batch for session in sessions))
-        for cursor, sessions in batch:
-            _take_results(home, sessions, list(islice(results, len(sessions))), cursor, project, model, report)
+    with home.reading_logs():
+        if model is None:
+            for cursor, sessions in _unread(paths, report, progress, _is_known(home)):
+                read = [insights_of(session, focus) for session in sessions]
+                _take(home, sessions, read, cursor, project, focus, report)
+            return report
+        unread = _unread(paths, report, progress, lambda cursor: model.kept.was_read(_state(cursor)))
+        while batch := list(islice(unread, 2 * model.limits.concurrency)):
+            results = iter(model.read(session for _, sessions in batch for session in sessions))
+            for cursor, sessions in batch:
+                _take_results(home, sessions, list(islice(results, len(sessions))), cursor, project, model, report)
     model.check()
     report.model = model.run_so_far.to_json()
     return report
@@ -102,9 +103,9 @@ def estimates(
 
     The report holds the logs that could not be read.
     """
-    from acemem.memory.learn.chunks import Chunking, chunks_of
-    from acemem.memory.learn.estimate import Estimate
-    from acemem.memory.learn.kept_answers import KeptAnswers
+    from acemem.memory.learn.model.chunks import Chunking, chunks_of
+    from acemem.memory.learn.model.estimate import Estimate
+    from acemem.memory.learn.model.kept_answers import KeptAnswers
 
     report, chunking = Report(), Chunking.of(home.settings)
     found = [Estimate(model) for model in models]

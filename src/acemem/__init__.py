@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acemem.api import Memory
-    from acemem.memory.errors import AcememError, BadInput, ModelError, NotFound, StoreError, UsageError
+    from acemem.memory.errors import AcememError, BadInput, ModelError, NotFound, StoreBusy, StoreError, UsageError
     from acemem.memory.insight import Insight
     from acemem.memory.models import Bullet, Event
     from acemem.memory.refine.plan import Plan
@@ -27,6 +27,7 @@ __all__ = [
     "ModelError",
     "NotFound",
     "Plan",
+    "StoreBusy",
     "StoreError",
     "UsageError",
 ]

@@ -84,9 +84,9 @@ def model(server: str) -> Any:
 
 def test_a_real_model_reads_a_session_from_log_to_bullet(model: Any, memory: Memory, tmp_path: Path) -> None:
     """Its answer fits the types; each finding is believed or dropped with a reason; a second run asks nothing."""
-    from acemem.memory.learn.chunks import Chunking
     from acemem.memory.learn.ingest import ingest
-    from acemem.memory.learn.model_run import ModelExtractor
+    from acemem.memory.learn.model.chunks import Chunking
+    from acemem.memory.learn.model.run import ModelExtractor
 
     path = write_log(tmp_path / "s1.jsonl", conversation())
     chunking = Chunking(window=1_500, overlap=1)
@@ -115,7 +115,7 @@ def test_a_server_that_is_gone_is_an_error_with_exit_code_five(
     from pydantic_ai import models
 
     from acemem import ModelError
-    from acemem.memory.learn.model_run import extract_with_model
+    from acemem.memory.learn.model.run import extract_with_model
     from acemem.memory.sessions import catalog
 
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")

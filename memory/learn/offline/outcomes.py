@@ -1,0 +1,157 @@
+"""How a tool call ended: whether it failed, and the one line of its output that says why."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from acemem.memory.learn.offline.command import parts
+from acemem.memory.sessions.event import SessionEvent
+
+_HEAD = 6_000  # of an output of any size, what the start and the end say decides
+_TAIL = 3_000
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|(?<![\w\[])\[\d{1,3}(?:;\d{1,3})*[mK]")
+_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+
+_FAILED_HEAD = re.compile(
+    r"^\s*(?:<error>\s*)?(?:error:|fatal:|exit code:? [1-9]|file \".+\", line \d+$|traceback \(most recent"
+    r"|usage error|failed:"
+    r"|e999\b|bash: |zsh: )"
+    r"|<returncode>[1-9]|process exited with code [1-9]|\"exit_code\":\s*[1-9]"
+    r"|your proposed edit has introduced new syntax error",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FAILED_TAIL = re.compile(
+    r"exited with (?:code|status) [1-9]|command not found|ERROR task failed|^npm ERR!|^FAILED: |^make: \*\*\*"
+    r"|returned non-zero exit status|script failed \(code [1-9]|^Traceback \(most recent call last\)",
+    re.MULTILINE,
+)
+_CHECK_FAILED = re.compile(
+    r"^(?:---\s)?FAIL(?:ED)?\b|^\W{0,6}[1-9]\d* (?:failed|failing|failures?|fail|errors?|problems?)\b"
+    r"|\b[1-9]\d* failed\b"
+    r"|Found [1-9]\d* errors?\b|\bNOT OK\b|^[^\n]{0,200}error TS\d+:",
+    re.MULTILINE,
+)
+_CHECK_PASSED = re.compile(r"\b0 (?:fail(?:ed|ures?|ing)?|errors?|issues|problems)\b|^(?:PASS|OK)$", re.MULTILINE)
+_VERDICT = 1_200  # a check says at its end how it came out; what it printed before may be the tested errors themselves
+
+_NOT_SAYING_WHY = re.compile(
+    r"^(?:exit code:? \d+|error:?|failed|fail|traceback \(most recent call last\):?|error task failed"
+    r"|.*\berror task failed"
+    r"|errors?:|stderr:?|\d+ issues?:?|found \d+ errors?\.?|error: script .* exited with code \d+"
+    r"|error: process completed with exit code \d+\.?|.*exited with (?:code|status) \d+\.?|npm err!.*"
+    r"|.*some errors were emitted.*|.*command failed.*|error: failed to push some refs.*|hint:.*|usage:.*"
+    r"|try .*--help.*"
+    r"|file \".*\", line \d+.*|run [\w-]+ .*|[>$] .*|step \d+/\d+.*|(?:i|tip|help|note|hint):? .*)$",
+    re.IGNORECASE,
+)
+_WHY = re.compile(
+    r"(?:error|exception)\b\s*[:(]|\berror(?:\[\w+\])?:|\berror TS\d+|^fatal:|command not found|not found"
+    r"|cannot\b|can't\b"
+    r"|unrecogni[sz]ed|unknown|undefined|no such|missing|invalid|unexpected|not allowed|denied|refused|conflict"
+    r"|duplicate|(?:is|are) not\b|not (?:assignable|checked|defined|installed|supported)|could not|unable to"
+    r"|deprecated|already"
+    r"|must be|expected\b|unused|unlisted|\bE\d{3}\b|\bSA\d{4}\b|\(\w+\)$",
+    re.IGNORECASE,
+)
+_NAMES_ERROR = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal:|- ?E\d{3}\b|E\d{3}\b", re.IGNORECASE)
+_COMPILER = re.compile(
+    r"error TS\d+|error\[E\d+\]|SyntaxError|ModuleNotFoundError|ImportError|cannot find module"
+    r"|unrecogni[sz]ed|validation error",
+    re.I,
+)
+_ORNAMENT = re.compile(r"^E\s{2,}|^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|[\s│┃|─━═╮╯]+$")
+_PLACE = re.compile(
+    r"^(?:/|\./|\.\./|~/|[A-Za-z]:\\)?[\w@.+-]+(?:[/\\][\w@.+-]+)*\.\w{1,5}(?::\d+(?::\d+)?"
+    r"|\(\d+,\d+\)):?\s*(?:-\s*)?"
+)
+
+
+@lru_cache(maxsize=128)
+def clean(text: str) -> str:
+    """The text of an output without colours, reminders of the harness, and its endless middle."""
+    if len(text) > _HEAD + _TAIL:
+        text = text[:_HEAD] + "\n" + text[-_TAIL:]
+    if "<system-reminder>" in text:
+        text = _REMINDER.sub("", text)
+    if "\x1b" in text or "[0m" in text or "[K" in text:
+        text = _ANSI.sub("", text)
+    return text.replace("\r", "\n")
+
+
+def failed(result: SessionEvent, command: str) -> bool:
+    """Whether a result reports failure, by its flag or, for a command, by what it printed."""
+    if result.error:
+        return True
+    if not command:
+        return False
+    text = clean(result.text)
+    tail = text[-_VERDICT:]
+    if _FAILED_TAIL.search(tail):
+        return True
+    check = is_check(command)
+    if check and _CHECK_PASSED.search(tail):
+        return False
+    return _FAILED_HEAD.search(text[:300]) is not None or (check and _CHECK_FAILED.search(tail) is not None)
+
+
+_CHECK = re.compile(
+    r"(?:^|[:._-])(?:tests?|pytest|lint(?:er)?|check|checks|typecheck|build|vet|clippy|tsc|mypy|pyright|ruff"
+    r"|eslint|biome|fmt|format"
+    r"|jest|vitest|mocha|rspec|phpunit|tox|nox|compile|verify|validate|ci|audit|golangci|commit|unittest"
+    r"|xcodebuild|ctest|knip)(?:$|[:._-])",
+    re.IGNORECASE,
+)
+_NO_CHECK = frozenset(
+    "test [ rm ls cat mkdir echo git gh grep cp mv cd head tail find sed awk curl chmod touch kill docker open"
+    " code".split()
+)
+
+
+@lru_cache(maxsize=256)
+def looks_failed(text: str) -> bool:
+    """Whether a text that somebody pasted is the output of something that failed."""
+    text = clean(text)
+    return any(pattern.search(text) for pattern in (_FAILED_HEAD, _FAILED_TAIL, _CHECK_FAILED)) or bool(
+        error_line(text)
+    )
+
+
+def is_check(command: str) -> bool:
+    """Whether a command tests, lints, type-checks, formats or builds."""
+    return any(map(_part_checks, parts(command)))
+
+
+def _part_checks(part: str) -> bool:
+    tokens = [token for token in part.split() if not re.match(r"\w+=", token)][:5]
+    if not tokens or tokens[0] in _NO_CHECK:
+        return False
+    names = [tokens[0].rsplit("/", 1)[-1], *(token for token in tokens[1:] if re.fullmatch(r"[A-Za-z][\w:-]*", token))]
+    return any(_CHECK.search(name) for name in names)
+
+
+@lru_cache(maxsize=256)
+def error_line(text: str) -> str:
+    """The line of a failed output that says why, without its place in a file; empty if none does.
+
+    Of equally telling lines the first counts, but in a traceback the last, which names what was raised.
+    """
+    text = clean(text)
+    last = "Traceback (most recent call last)" in text
+    best, best_rank = "", 0
+    for raw in text.split("\n"):
+        if "rror" not in raw and "xception" not in raw and not _WHY.search(raw):
+            continue
+        line = _ORNAMENT.sub("", raw).strip()
+        if not 6 <= len(line) <= 400 or _NOT_SAYING_WHY.match(line) or line.startswith("$ "):
+            continue
+        bare = _PLACE.sub("", line)
+        rank = 0
+        if _WHY.search(bare):
+            rank = 2
+        if _NAMES_ERROR.match(bare):
+            rank = 4 if _COMPILER.search(bare) else 3
+        if rank > best_rank or (last and rank == best_rank > 2):
+            best, best_rank = bare, rank
+    return best.strip()

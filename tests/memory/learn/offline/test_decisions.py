@@ -1,0 +1,155 @@
+"""Decisions: chosen answers, approved plans, confirmed work, stated requirements."""
+
+from __future__ import annotations
+
+import pytest
+
+from acemem.memory.insight import DecisionInsight
+from tests.memory.learn.offline.talks import Talk, evidence, one, started
+
+QUESTION = "Which installation method do you want for your formula?"
+OPTIONS = [
+    {"label": "Pre-built binaries (Recommended)", "description": "Fast, needs no compiler."},
+    {"label": "Build from source", "description": "Slow."},
+]
+
+
+def answered(question: str, answer: str, options: list[dict[str, str]] | None = None) -> Talk:
+    args = {"answers": {question: answer}, "questions": [{"question": question, "options": options or []}]}
+    return Talk().human("release it").says("A question first.").add("answer", f"{question} → {answer}", args=args)
+
+
+def test_answer() -> None:
+    """A chosen answer is a confirmed decision: the topic, the choice, what it was chosen over, and why."""
+    insight = one(answered(QUESTION, "Pre-built binaries (Recommended)", OPTIONS).insights)
+
+    assert insight.text == "Installation method for the formula: Pre-built binaries, not Build from source."
+    assert insight.detail == DecisionInsight(insight.text, "Fast, needs no compiler.", True)
+    assert (evidence(insight), insight.confidence) == ([3], 0.9)
+
+
+def test_answer_without_arguments() -> None:
+    """Where a log keeps only the text of the answers, it is enough."""
+    talk = Talk().human("go").add("answer", "Which port should we use? → 8080")
+
+    assert one(talk.insights).text == "Port: 8080."
+
+
+def test_answer_yes() -> None:
+    """A yes is told as what it agrees to."""
+    assert one(answered("Do you want me to drop Python 3.9?", "Yes").insights).text == "Drop Python 3.9."
+
+
+def test_narrowed_answer() -> None:
+    """A later answer that says more of the same choice is the same decision."""
+    talk = answered("Which token should we use?", "GitHub App")
+    talk.add(
+        "answer",
+        "App or PAT? → GitHub App with workflow",
+        args={"answers": {"App or PAT?": "GitHub App with workflow"}},
+    )
+
+    assert evidence(one(talk.insights)) == [3, 4]
+
+
+def test_named_option() -> None:
+    """The letter of an option in the agent's list is told as the option."""
+    talk = (
+        Talk()
+        .human("how?")
+        .says("Two ways:\n\nA) Keep a single file with all routes\nB) Split the routes by feature\n\nWhich one?")
+    )
+    talk.human("let's go with B")
+
+    insight = one(talk.insights)
+
+    assert (insight.text, evidence(insight)) == ("Split the routes by feature.", [2, 3])
+
+
+PLAN = """# Plan: Disable telemetry when it is not set
+
+## Context
+The default surprised people.
+
+## Summary
+If telemetry is not configured (nil), it is disabled.
+
+## Changes
+1. `config.go`
+"""
+
+
+def test_plan() -> None:
+    """An approved plan is a decision: its title and its gist, with its reasons beside it."""
+    insight = one(Talk().add("plan", PLAN).says("I will do it.").insights)
+
+    assert insight.text == (
+        "Disable telemetry when it is not set. If telemetry is not configured (nil), it is disabled."
+    )
+    assert insight.detail == DecisionInsight(insight.text, "The default surprised people.", True)
+
+
+def test_plan_sent_again() -> None:
+    """The same plan sent again is one decision."""
+    assert evidence(one(Talk().add("plan", PLAN).says("Wait.").add("plan", PLAN).insights)) == [1, 3]
+
+
+def test_confirmed_work() -> None:
+    """Work that the person calls right is decided, in the agent's account of it."""
+    talk = Talk().human("type it").edits("/work/shop/a.py", "Any", "Protocol").says("Replaced Any with a Protocol.")
+    talk.human("yes, exactly, keep it like that")
+
+    insight = one(talk.insights)
+
+    assert insight.text == "Replace Any with a Protocol. Keep it like that."
+    assert evidence(insight) == [2, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "words", ["yes", "ok, continue", "great, now add a footer", "perfect? no", "thanks", "lgtm but rename it"]
+)
+def test_plain_confirmation(words: str) -> None:
+    """A go-ahead, a courtesy or praise with a wish behind it decides nothing."""
+    talk = Talk().human("type it").edits("/work/shop/a.py", "Any", "Protocol").says("Replaced Any with a Protocol.")
+
+    assert [i for i in talk.human(words).insights if i.type == "decision"] == []
+
+
+def test_confirmed_talk() -> None:
+    """A confirmation without a change of the agent before it decides nothing."""
+    assert Talk().human("list some tokens").says("Created three examples.").human("perfect, exactly").insights == []
+
+
+def test_boast() -> None:
+    """The agent's praise of its own work is no account of it."""
+    talk = Talk().human("fix it").edits("/work/shop/a.py", "a", "b").says("✅ All checks pass! Everything is ready.")
+
+    assert talk.human("perfect, exactly").insights == []
+
+
+def test_requirement() -> None:
+    """What the person demands of the work in so many words is a decision."""
+    talk = Talk().human("Ensure that parsing of settings.json is strict and fails on unknown keys.").says("I will.")
+
+    assert one(talk.insights).text == "Ensure that parsing of settings.json is strict and fails on unknown keys."
+
+
+def test_requirement_in_the_work() -> None:
+    """A requirement stated later stands beside the person's other words."""
+    talk = started().human("the importer must always keep the original order of the rows")
+
+    assert one(talk.insights).text == "The importer must always keep the original order of the rows."
+
+
+def test_requirement_without_a_name() -> None:
+    """A demand that names no file, setting or identifier is the task itself."""
+    assert Talk().human("Make sure that the command is shown properly in the frontend.").says("I will.").insights == []
+
+
+def test_confirmation_long_after() -> None:
+    """What is called right many turns after an edit is something newer."""
+    talk = Talk().human("type it").edits("/work/shop/a.py", "Any", "Protocol").says("Replaced Any with a Protocol.")
+    for words in ("what is a protocol?", "and a union?", "which is faster?"):
+        talk.human(words).says("It depends.")
+
+    assert [i for i in talk.human("perfect").insights if i.type == "decision"] == []
