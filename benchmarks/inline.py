@@ -22,7 +22,7 @@ HOOK_RUNS = 15
 def samples(data: Path) -> list[tuple[str, float]]:
     """Counts of insights by session, CPU seconds of extractions, and of hook processes."""
     from acemem.memory.errors import BadInput
-    from acemem.memory.learn.offline import extract
+    from acemem.memory.learn.offline.extractor import extract
     from acemem.memory.sessions import catalog
 
     taken: list[tuple[str, float]] = []

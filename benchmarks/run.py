@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-NAMES = ("startup", "locomo")
+NAMES = ("startup", "locomo", "inline", "reading")
 PACKAGES = ("acemem", "lancedb", "numpy", "onnxruntime", "tokenizers", "click")
 
 

@@ -27,7 +27,7 @@ class Settings:
     score_helpful: float = _setting(0.3, "what one helpful mark adds to a score", 0.001, 100)
     score_harmful: float = _setting(-0.5, "what one harmful mark adds to a score", -100, -0.001)
     search_k: int = _setting(7, "how many hits `mem search` returns", 1, 1000)
-    search_floor: float = _setting(0.12, "how near in meaning a bullet must be: 0 unrelated, 1 the same", 0, 1)
+    search_floor: float = _setting(0.18, "how near in meaning a bullet must be: 0 unrelated, 1 the same", 0, 1)
     hook_k: int = _setting(5, "how many bullets a hook puts in front of a prompt at most", 1, 50)
     hook_tokens: int = _setting(1200, "the size of an injection at most, in tokens of four characters", 50, 2300)
     hook_repeat_after: int = _setting(20, "prompts until the same bullet may be shown again in a session", 0, 1000)

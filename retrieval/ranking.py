@@ -11,7 +11,8 @@ from acemem.scoring.evidence import DAY_SECONDS, aged, ordering_factor
 from acemem.scoring.freshness import HALF_LIFE_DAYS, freshness
 
 BM25_HALF = 2.0  # the best BM25 score at which words count half: weak matches on common words stay weak
-SEMANTIC_SHARE = 0.5  # measured on LoCoMo: the weighted sum at one half beats either side and reciprocal ranks
+SEMANTIC_SHARE = 0.6  # measured on LoCoMo: this weighted sum beats either side alone and reciprocal ranks
+SEMANTIC_REACH = 0.4  # how far below "unrelated" meaning still orders, as a part of the way from there to "same"
 FRESHNESS_SHARE = 0.1  # freshness moves a rank by a tenth at most
 
 
@@ -73,23 +74,22 @@ def rank(
 ) -> list[Hit]:
     """Orders candidates, best first; those further from the query in meaning than `floor` are left out.
 
-    `now` is UTC seconds, `base` the store's running base rate in 0..1. `floor` is compared with the `semantic` part
-    (0..1): shared words order what is on the subject, but common words are shared by any two prompts. Equal ranks are
-    ordered by id, so that the same question always gets the same answer.
+    `now` is UTC seconds, `base` the store's running base rate in 0..1. `floor` is compared with `nearness` alone (0
+    unrelated, 1 the same): shared words order what is on the subject, but common words are shared by any two prompts.
+    Equal ranks are ordered by id, so that the same question always gets the same answer.
     """
     best = max((candidate.bm25 for candidate in candidates), default=0.0)
     hits = [_hit(candidate, best, now, base, calibration) for candidate in candidates]
     return sorted(
-        (hit for hit in hits if hit.parts["semantic"] >= floor or hit.parts["verbatim"]),
+        (hit for hit in hits if hit.parts["nearness"] >= floor or hit.parts["verbatim"]),
         key=lambda hit: (-hit.parts["verbatim"], -hit.rank_score, hit.id),
     )
 
 
 def _hit(candidate: Candidate, best_bm25: float, now: float, base: float, calibration: Calibration) -> Hit:
     bullet = candidate.bullet
-    span = calibration.same - calibration.unrelated
-    semantic = max(0.0, (candidate.cosine - calibration.unrelated) / span)
-    semantic = min(semantic, 1.0)
+    nearness = (candidate.cosine - calibration.unrelated) / (calibration.same - calibration.unrelated)
+    semantic = min(1.0, max(0.0, (nearness + SEMANTIC_REACH) / (1 + SEMANTIC_REACH)))
     lexical = candidate.bm25 / (best_bm25 + BM25_HALF)
     relevance = SEMANTIC_SHARE * semantic + (1 - SEMANTIC_SHARE) * lexical
     half_life = HALF_LIFE_DAYS[bullet.kind]
@@ -106,6 +106,7 @@ def _hit(candidate: Candidate, best_bm25: float, now: float, base: float, calibr
             "verbatim": float(candidate.verbatim),
             "cosine": candidate.cosine,
             "bm25": candidate.bm25,
+            "nearness": min(1.0, max(0.0, nearness)),
             "semantic": semantic,
             "lexical": lexical,
             "evidence": evidence,

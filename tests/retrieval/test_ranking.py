@@ -58,7 +58,7 @@ class TestParts:
         for hit in ranked(candidates, base=base):
             parts = hit.parts
             assert hit.rank_score == hit.relevance * parts["evidence"] * parts["recency"]
-            assert hit.relevance == 0.5 * parts["semantic"] + 0.5 * parts["lexical"]
+            assert hit.relevance == pytest.approx(0.6 * parts["semantic"] + 0.4 * parts["lexical"])
             assert parts["evidence"] == ordering_factor(parts["helpful"], parts["harmful"], parts["base"])
             assert parts["recency"] == pytest.approx(0.9 + 0.1 * hit.freshness)
             assert parts["base"] == base
@@ -67,7 +67,7 @@ class TestParts:
     def test_every_part_keeps_its_bounds(self, candidates: list[Candidate], base: float) -> None:
         """Relevance, freshness and both its sides lie in 0..1; age costs a tenth at most; no factor is negative."""
         for hit in ranked(candidates, base=base):
-            assert 0 <= hit.parts["semantic"] <= 1
+            assert 0 <= hit.parts["nearness"] <= hit.parts["semantic"] <= 1
             assert 0 <= hit.parts["lexical"] < 1
             assert 0 <= hit.relevance <= 1
             assert 0 <= hit.freshness <= 1
@@ -76,11 +76,12 @@ class TestParts:
             assert hit.rank_score >= 0
 
     def test_meaning_is_measured_between_the_embedder_s_own_marks(self) -> None:
-        """The cosine of unrelated texts counts nothing, that of the same statement counts whole."""
+        """Nearness is 0 at the cosine of unrelated texts and 1 at that of the same statement; order looks further."""
         cosines = [-1.0, 0.2, 0.45, 0.7, 1.0]
         hits = ranked([Candidate(a_bullet(f"id{at}"), cosine, 0.0) for at, cosine in enumerate(cosines)])
-        by_id = {hit.id: hit.parts["semantic"] for hit in hits}
-        assert [by_id[f"id{at}"] for at in range(5)] == pytest.approx([0, 0, 0.5, 1, 1])
+        parts = {hit.id: hit.parts for hit in hits}
+        assert [parts[f"id{at}"]["nearness"] for at in range(5)] == pytest.approx([0, 0, 0.5, 1, 1])
+        assert [parts[f"id{at}"]["semantic"] for at in range(5)] == pytest.approx([0, 0.4 / 1.4, 0.9 / 1.4, 1, 1])
 
     def test_weak_words_stay_weak(self) -> None:
         """A best BM25 score of 2 counts half, though it is the best there is."""
@@ -163,7 +164,7 @@ class TestFloor:
         everyone = ranked(candidates)
         assert len(everyone) == len(candidates)
         assert ranked(candidates, floor=floor) == [
-            hit for hit in everyone if hit.parts["semantic"] >= floor or hit.parts["verbatim"]
+            hit for hit in everyone if hit.parts["nearness"] >= floor or hit.parts["verbatim"]
         ]
 
     def test_no_candidates_give_no_hits(self) -> None:
