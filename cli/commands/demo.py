@@ -14,7 +14,7 @@ from acemem.cli.output import Output, bullet_line
 
 SAMPLES = ("monday.jsonl", "wednesday.jsonl", "friday.jsonl")
 PROJECT = "/home/dana/shop"  # where the sample sessions ran; it need not exist
-PROMPT = "Run pytest: the fee test fails by a cent. Fix the price calculation."
+PROMPT = "Run pytest: the fee test is off by a cent, some float in the money calculation. Fix it."
 START = 1_793_988_000.0  # the Friday evening after the sample sessions: the demo prints the same every time
 DAY = 86_400.0
 
@@ -65,7 +65,7 @@ def _stages(folder: Path) -> Iterator[tuple[str, str, Any, list[str]]]:
         yield "hook", "The best of them in front of a prompt (mem hook)", answer.output, lines
 
         shown = [hit["id"] for hit in receipt.data["hits"]]
-        wrong = memory.add(["Round every price to one decimal before comparing it in a test."])[0]
+        wrong = memory.add(["Calculate money with float and compare it in tests with a tolerance of one cent."])[0]
         before = memory.search(PROMPT)
         events = [memory.feedback(id, True, receipt=receipt.data["receipt"]) for id in shown[:2]]
         events += [memory.feedback(wrong.id, False, session=session) for session in ("demo-4", "demo-5")]
