@@ -171,3 +171,12 @@ class TestReadme:
 
 if __name__ == "__main__":
     COMMANDS_PAGE.write_text(commands_page(), "utf-8")
+
+
+class TestReadmeDemo:
+    def test_what_the_readme_shows_of_the_demo_is_what_it_prints(self) -> None:
+        """Shortened, but each line of it is real."""
+        readme = (ROOT / "README.md").read_text("utf-8")
+        shown = readme.split("```\n== 1.", 1)[1].split("```", 1)[0].splitlines()[1:]
+        printed = CliRunner().invoke(cli, ["demo"]).stdout.splitlines()
+        assert [line for line in shown if line not in printed] == []
