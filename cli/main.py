@@ -89,7 +89,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="acemem", prog_name="mem")
+@click.version_option(package_name="acemem", prog_name="acemem")
 @click.option("--home", metavar="DIR", help="The store's home; default $MEM_HOME, else the user's data folder.")
 @click.option("--project", metavar="DIR", help="The project's folder; default the current one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -101,9 +101,16 @@ def check(name: str, value: Any) -> Any:
 
 
 def save(home: Path, name: str, value: Any) -> Any:
-    """Sets one setting in the store's file, keeping its comments and order; returns the value as stored."""
+    """Sets one setting in the store's file, keeping its comments and order; returns the value as stored.
+
+    Raises UsageError for a value that holds a secret, without repeating it.
+    """
     import tomlkit
 
+    from acemem.memory.redaction import redact
+
+    if isinstance(value, str) and redact(value)[1]:
+        raise UsageError(f"{name} is not the place for a secret; a provider's key belongs in its environment variable")
     value = check(name, value)
     path = home / FILE_NAME
     load(home)  # refuse to edit what cannot be read

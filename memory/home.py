@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acemem.memory.config import Settings, load
-from acemem.memory.errors import StoreBusy
+from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.ledger import Ledger
 from acemem.memory.models import Bullet
 from acemem.memory.scope import scope_label
@@ -94,11 +94,17 @@ class Home:
     def freshen(self) -> None:
         """Brings the bullet table up to what a query can see of the ledger; as a rule there is nothing to do.
 
-        While another process writes, the query goes without: a prompt must not wait for an ingest.
+        While another process writes, the query goes without: a prompt must not wait for an ingest. Raises StoreBusy
+        only while that process makes the table anew, since an answer from half a table would be untrue.
         """
-        if self.ledger.is_stale() or self._lacks_rows():
-            with suppress(StoreBusy), self.store.writing(wait=0):
-                self.sync()
+        lacking = self._lacks_rows()
+        if lacking or self.ledger.is_stale():
+            try:
+                with self.store.writing(wait=0):
+                    self.sync()
+            except StoreBusy:
+                if lacking:
+                    raise
 
     @contextmanager
     def reading_logs(self, wait: float = READING_SECONDS) -> Iterator[None]:
@@ -122,6 +128,7 @@ class Home:
     def sync(self) -> None:
         """Brings the bullet table up to the ledger. A crash at any point is mended by the next call."""
         with self.store.writing():
+            self.refuse_lost_ledger()
             if self._lacks_rows():
                 self.ledger.soil()
             dirty = self.ledger.dirty()
@@ -131,6 +138,14 @@ class Home:
                 self.ledger.clean(batch)
             if self.store.needs_tidying():
                 self.store.tidy()
+
+    def refuse_lost_ledger(self) -> None:
+        """Raises StoreError for an empty ledger beside a table with bullets: that is a lost file, not a new store."""
+        if self.ledger.head() == 0 and self.store.count() > 0:
+            raise StoreError(
+                f"the ledger in {self.path} is empty but the bullet table is not, so a file was lost: "
+                f"put back a copy of ledger.db, or remove {self.store.address} to begin anew"
+            )
 
     def _lacks_rows(self) -> bool:
         """Whether rows that were written are gone: a folder deleted, or lost with the power, which LanceDB allows."""

@@ -25,8 +25,12 @@ EventType = Literal[
     "demote",  # a rule becomes an ordinary bullet again
     "receipt",  # what was put in front of a prompt
     "plan",  # a refine plan was applied
+    "apart",  # a person says that `bullet` and `other` are two statements
     "undo",  # takes back one earlier event
 ]
+
+_ISO = "%Y-%m-%dT%H:%M:%SZ"
+EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 and 9999, between which dates have a form
 
 SECTIONS: dict[Kind, str] = {
     "failure": "Pitfalls",
@@ -40,8 +44,8 @@ SECTIONS: dict[Kind, str] = {
 
 
 def iso(at: float | None) -> str | None:
-    """A point in time as people and JSON see it: ISO 8601, UTC, whole seconds."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A point in time as people and JSON see it: ISO 8601, UTC, whole seconds; the nearest one that has such a form."""
+    return None if at is None else datetime.fromtimestamp(min(max(at, EARLIEST), LATEST), UTC).strftime(_ISO)
 
 
 @dataclass(frozen=True, slots=True)

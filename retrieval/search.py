@@ -12,6 +12,8 @@ from acemem.retrieval.ranking import Candidate, Hit, rank
 from acemem.scoring.evidence import base_rate
 
 POOL = 50  # candidates taken from each side; the feedback simulation gates at 50
+QUERY_CHARS = 4_000  # a bullet has at most half as many; past this the cost grows and the answer does not improve
+QUERY_WORDS = 64  # each word of a query costs a pass over those who share it
 WIDE_POOL = 3  # without a floor, as many times k
 
 
@@ -63,7 +65,7 @@ def search(
 
     `floor` in 0..1 replaces the store's own; 0 returns k hits whatever their relevance.
     """
-    query = clean(query).strip()
+    query = _asked(query)
     if not query:
         return []
     home.freshen()
@@ -83,7 +85,7 @@ def _candidates(home: Home, query: str, reach: Reach, kind: str | None, archived
     where = reach.where(kind, archived)
     vector = home.embedder.embed_query(query)
     cosines = dict(home.store.nearest(vector, where, n))
-    words = dict(home.store.matching(query, where, n))
+    words = dict(home.store.matching(_terms(query), where, n))
     verbatim = {
         bullet.id
         for scope in (*reach.scopes, *_members(home, reach.families))
@@ -104,6 +106,21 @@ def _candidates(home: Home, query: str, reach: Reach, kind: str | None, archived
         Candidate(bullet, cosines[bullet.id], words.get(bullet.id, 0.0), text_hash(bullet.text) == wanted)
         for bullet in live
     ]
+
+
+def _asked(query: str) -> str:
+    """What is asked in a prompt: of a long one its beginning and its end, for the middle is pasted."""
+    query = query.strip()
+    if len(query) > QUERY_CHARS:
+        query = f"{query[: QUERY_CHARS // 2]}\n{query[-QUERY_CHARS // 2 :]}"
+    return clean(query).strip()
+
+
+def _terms(query: str) -> str:
+    words = list(dict.fromkeys(query.split()))
+    if len(words) > QUERY_WORDS:
+        words = words[: QUERY_WORDS // 2] + words[-QUERY_WORDS // 2 :]
+    return " ".join(words)
 
 
 def _members(home: Home, families: tuple[str, ...]) -> list[str]:

@@ -9,6 +9,7 @@ import click
 from acemem.api import Memory
 from acemem.cli.options import common, kind_option, scope_option
 from acemem.cli.output import Output, bullet_line
+from acemem.memory.errors import BadInput
 
 
 @click.command("add")
@@ -27,7 +28,10 @@ def command(memory: Memory, out: Output, text: str, kind: str | None, scope: str
     mem add --kind preference --scope global "Short commit messages, in the imperative."
     """
     if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+        try:
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"standard input is not UTF-8 text (byte {error.start}); convert it first") from error
     item = memory.admit(text, kind or "context", scope, section=section)[0]  # type: ignore[arg-type]
     bullet = item.bullet
     if item.verdict != "added":

@@ -9,7 +9,8 @@ from acemem.cli.options import common
 from acemem.cli.output import Output
 
 
-@click.command("config")
+# A negative value is a value, not an option.
+@click.command("config", context_settings={"ignore_unknown_options": True})
 @click.argument("name", required=False)
 @click.argument("value", required=False)
 @common

@@ -23,7 +23,13 @@ def command() -> None:
 def _mark(
     memory: Memory, out: Output, ids: tuple[str, ...], helpful: bool, receipt: str | None, note: str | None
 ) -> None:
-    bullets = [memory.bullet(id) for id in ids]  # all are looked up first: a wrong id marks nothing
+    # All are looked up first: a wrong id marks nothing, and one that is named twice is marked once.
+    bullets = list({bullet.id: bullet for bullet in map(memory.bullet, ids)}.values())
+    for bullet in bullets:
+        if bullet.merged_into:
+            out.note(f"{bullet.id} was merged into {bullet.merged_into}, for which this counts")
+        elif bullet.status == "archived":
+            out.note(f"{bullet.id} is archived ({bullet.archived_because}); `mem restore {bullet.id}` brings it back")
     with memory.home.ledger.transaction():
         events = [memory.feedback(bullet.id, helpful, note=note, receipt=receipt) for bullet in bullets]
     rows = [{"event": event.id, "id": event.bullet, "score": event.score} for event in events]

@@ -34,7 +34,13 @@ def command(memory: Memory, out: Output, id: str | None, plans: bool) -> None:
     out.emit(rows, [_line(event, row["undone"]) for event, row in zip(events, rows, strict=True)])
 
 
+def _said(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 1e6 else str(iso(value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _line(event: Event, undone: bool) -> str:
     shown = {name: value for name, value in event.data.items() if name not in ("sources", "fields", "steps")}
-    detail = json.dumps(shown, ensure_ascii=False)
+    detail = "  ".join(f"{name}={_said(value)}" for name, value in shown.items())
     return f"{event.id:<7} {iso(event.at)}  {event.type:<9}{' (undone)' if undone else ''} {detail}"

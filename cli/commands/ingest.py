@@ -21,7 +21,7 @@ ALL_FAILED = 3
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--agent", metavar="A", help="Only this agent's logs.")
 @click.option("--since", metavar="AGE", help="Only logs changed within this time: 7d, 12h, 30m.")
-@click.option("--max-sessions", type=click.IntRange(1), help="How many discovered logs to read, newest first.")
+@click.option("--max-sessions", type=click.IntRange(1), help="How many logs with something new to read, newest first.")
 @click.option("--focus", metavar="T", help="Only insights that speak of one of these words.")
 @click.option(
     "--extractor", type=click.Choice(["offline", "llm"]), default="offline", show_default=True, help="Who reads."
@@ -71,16 +71,15 @@ def command(
         found = [path for _, path in found_logs(agent, since, memory.home.clock())]
         paths = list(dict.fromkeys([path for path in noted if path.exists()] + found))
         limit = max(len(noted), max_sessions or memory.home.settings.ingest_max_sessions)
-    paths = paths[:limit]
     if extractor == "offline" and (models or dry_run):
         raise UsageError("--model and --dry-run are about a model's cost; say --extractor llm with them")
     if dry_run:
-        _say_cost(memory, out, paths, models, focus)
+        _say_cost(memory, out, paths, models, focus, limit)
         return
     if extractor == "llm":
-        report = _read_with_model(memory, out, paths, models, focus)
+        report = _read_with_model(memory, out, paths, models, focus, limit)
     else:
-        report = memory.ingest(paths, focus=focus, progress=lambda path: out.step(f"reading {path}"))
+        report = memory.ingest(paths, focus=focus, progress=lambda path: out.step(f"reading {path}"), most=limit)
     out.steps_done()
     spool.clear(notes)
     for problem in report.errors:
@@ -96,17 +95,21 @@ def command(
         f"{report.sessions} sessions, {report.insights} insights: {report.added} added, {report.merged} merged, "
         f"{report.skipped} skipped; {report.unchanged} logs unchanged"
     )
+    if report.left:
+        out.note(f"{report.left} more logs have something new: run `mem ingest` again, or raise --max-sessions")
     out.emit(report.to_json(), lines)
     if report.failed == len(paths):
         raise click.exceptions.Exit(ALL_FAILED)
 
 
-def _say_cost(memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None) -> None:
+def _say_cost(
+    memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None, most: int | None
+) -> None:
     from acemem.memory.learn.ingest import estimates
     from acemem.memory.learn.model.providers import chosen
 
     names = models or (memory.home.settings.extract_model,)
-    found, report = estimates(memory.home, paths, [chosen(name) for name in names], focus)
+    found, report = estimates(memory.home, paths, [chosen(name) for name in names], focus, most)
     for problem in report.errors:
         out.note(f"mem: {problem}")
     data = {
@@ -122,7 +125,7 @@ def _say_cost(memory: Memory, out: Output, paths: list[Path], models: tuple[str,
 
 
 def _read_with_model(
-    memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None
+    memory: Memory, out: Output, paths: list[Path], models: tuple[str, ...], focus: str | None, most: int | None
 ) -> Report:
     from acemem.memory.errors import UsageError
     from acemem.memory.learn.ingest import estimates, ingest
@@ -132,8 +135,8 @@ def _read_with_model(
         raise UsageError(f"--model was given {len(models)} times; only --dry-run compares models")
     name = models[0] if models else None
     with ModelExtractor.of(memory.home, name, focus, lambda progress: out.step(str(progress))) as model:
-        out.note(str(estimates(memory.home, paths, [model.name], focus)[0][0]))
+        out.note(str(estimates(memory.home, paths, [model.name], focus, most)[0][0]))
         try:
-            return ingest(memory.home, paths, memory.project, focus=focus, model=model)
+            return ingest(memory.home, paths, memory.project, focus=focus, model=model, most=most)
         finally:
             out.steps_done()

@@ -41,7 +41,11 @@ def command(memory: Memory, out: Output, embedder: str | None) -> None:
     }
     lines = [f"store    {data['home']}", f"project  {data['project']}  ({data['scope']})"]
     lines += [f"agent    {agent}: {count} logs" for agent, count in sorted(found.items())]
-    lines.append(
-        "next     mem ingest" if found else "next     mem demo, or mem ingest FILE: no agent's logs found here"
-    )
+    held = sum(memory.home.ledger.counts().values())
+    if held:
+        lines.append(f"holds    {held} bullets")
+    elif found:
+        lines.append("next     mem ingest")
+    else:
+        lines.append("next     mem demo, or mem ingest FILE: no agent's logs found here")
     out.emit(data, lines)

@@ -43,7 +43,10 @@ def command(
     ]
     bullets.sort(key=lambda bullet: (bullet.scope, -bullet.score, bullet.id))
     if not bullets:
-        out.nothing([], "no bullets; `mem ingest` or `mem add TEXT` brings some in")
+        some = sum(memory.home.ledger.counts().values())
+        out.nothing(
+            [], "no bullet is like that" if some else "no bullets; `mem ingest` or `mem add TEXT` brings some in"
+        )
     lines: list[str] = []
     heading = ""
     for bullet in bullets:

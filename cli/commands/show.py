@@ -26,7 +26,10 @@ def command(memory: Memory, out: Output, id: str) -> None:
     data = bullet.to_json()
     against = against_promotion(bullet, memory.home.ledger.weights)
     lines = [bullet.text, ""]
-    lines += [f"{name:<13} {data[name]}" for name in data if name not in ("text", "sources", "fields")]
-    lines += [f"{'source':<13} {s.session} record {s.rec}  {s.path}" for s in bullet.sources]
-    lines += [f"{'promotion':<13} {reason}" for reason in against or ["has earned it: `mem promote`"]]
+    shown = (name for name in data if name not in ("text", "sources", "fields") and data[name] is not None)
+    lines += [f"{name:<17}{data[name]}" for name in shown]
+    lines += [f"{'source':<17}{s.session} record {s.rec}  {s.path}" for s in bullet.sources]
+    earned = ["is a rule already"] if bullet.status == "rule" else ["has earned it: `mem promote`"]
+    if bullet.status != "archived":
+        lines += [f"{'promotion':<17}{reason}" for reason in against or earned]
     out.emit({**data, "against_promotion": against}, lines)

@@ -13,6 +13,7 @@ from acemem.memory.errors import BadInput, StoreError
 BEGIN = b"<!-- mem:begin managed by acemem: edits between these markers are overwritten -->"
 END = b"<!-- mem:end -->"
 _BEGIN = re.compile(rb"<!-- mem:begin\b[^\r\n]*?-->")
+_FENCED = re.compile(rb"^[ \t]{0,3}(`{3,}|~{3,}).*?(?:^[ \t]{0,3}\1[`~]*[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
 _ANY = re.compile(rb"<!-- mem:(begin|end)\b")
 
 
@@ -33,13 +34,15 @@ def put(document: bytes, body: str, path: Path) -> bytes:
     newline = b"\r\n" if b"\r\n" in document or document.endswith(b"\r") else b"\n"
     inner = newline.join(line.encode() for line in body.splitlines())
     block = newline.join([BEGIN, *([inner] if inner else []), END])
-    found = [match[1] for match in _ANY.finditer(document)]
+    fenced = [match.span() for match in _FENCED.finditer(document)]  # an example of a block is not the block
+    markers = [m for m in _ANY.finditer(document) if not any(a <= m.start() < b for a, b in fenced)]
+    found = [match[1] for match in markers]
     if not found:
         if not inner:
             return document
         gap = b"" if not document else newline if document.endswith(b"\n") else newline * 2
         return document + gap + block + newline
-    begin = _BEGIN.search(document)
+    begin = _BEGIN.match(document, markers[0].start())
     end = document.find(END, begin.end() if begin else 0)
     if found != [b"begin", b"end"] or begin is None or end < 0:
         raise BadInput(
@@ -50,8 +53,10 @@ def put(document: bytes, body: str, path: Path) -> bytes:
 
 
 def read(path: Path) -> bytes:
-    """The file's bytes, empty when it does not exist. Raises BadInput when it cannot be read."""
+    """The file's bytes, empty when it does not exist. Raises BadInput when it is no file, or cannot be read."""
     try:
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{path} is not a regular file, so nothing is written there; name one with --target")
         return path.read_bytes()
     except FileNotFoundError:
         return b""

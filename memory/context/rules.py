@@ -9,7 +9,7 @@ from pathlib import Path
 
 from acemem.memory.cleantext import clean, escape_markers, one_line
 from acemem.memory.context import block
-from acemem.memory.errors import UsageError
+from acemem.memory.errors import BadInput, UsageError
 from acemem.memory.home import Home
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
 from acemem.memory.redaction import redact
@@ -82,6 +82,12 @@ def render(home: Home, project: Project, targets: Sequence[Path], *, write: bool
     if not targets:
         also = (project.root / name for name in ALSO_IF_PRESENT)
         targets = [project.root / DEFAULT_TARGET, *(path for path in also if path.exists())]
+        for path in targets:
+            if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(project.root)):
+                raise BadInput(
+                    f"{path} leads out of the project, to {os.path.realpath(path)}, so nothing was written; "
+                    f"if that is meant, say `mem render --target {path}`"
+                )
     rules = [b for scope in (project.scope, GLOBAL) for b in home.ledger.bullets(scope=scope) if b.status == "rule"]
     body, kept = body_of(rules, home.settings.render_bullets, home.settings.render_chars)
     before = [block.read(path) for path in targets]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -93,6 +94,7 @@ class MiniLmEmbedder:
 
 def _load(folder: Path) -> tuple[Any, Any]:
     """The ONNX Runtime session and the tokenizer made from the checked files in `folder`."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # or it queues events about this machine below the user's cache folder
     try:
         import onnxruntime
         from tokenizers import Tokenizer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +25,14 @@ TEXT_LIMIT = 2_000  # a bullet is a statement, not a document
 NEIGHBOURS = 8
 ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # no letter that reads like another
 ID_LENGTH = 8
+
+# Code, paths, identifiers, flags, and words that point: no project but the one they were said in has what they name.
+_OF_A_PROJECT = re.compile(
+    r"`|\w/\w|\w\.\w|\w_\w|(?-i:[a-z][A-Z])|(?<!\w)--?\w|\(\)|\d"
+    r"|\b(?:this|these|those|that|it|its|them|here"
+    r"|the (?:project|repo\w*|app|code\w*|user|file|test|method|class|function)s?)\b",
+    re.IGNORECASE,
+)
 
 Verdict = Literal["added", "merged", "skipped"]
 
@@ -55,9 +64,12 @@ class Admitted:
 def candidate_from(insight: Insight, project_scope: str, now: float) -> Candidate:
     """An insight as a candidate: scoped, and without the secrets its text or fields may hold.
 
-    Only user facts and preferences that travel with the person become global; all else belongs to its project.
+    Only user facts and preferences that travel with the person become global; all else belongs to its project, and so
+    does a preference that names or points at something of it.
     """
-    travels = insight.scope == "user" and insight.type in ("user_fact", "preference")
+    travels = insight.scope == "user" and (
+        insight.type == "user_fact" or (insight.type == "preference" and _OF_A_PROJECT.search(insight.text) is None)
+    )
     times = [source.ts for source in insight.sources if source.ts is not None]
     shown = insight.to_json()["fields"]
     return Candidate(
@@ -81,6 +93,9 @@ def admit(home: Home, candidates: Sequence[Candidate], *, by_hand: bool = False,
     `merge=False` stores each text as it is. Call it inside `home.store.writing()` with the table in sync, within a
     ledger transaction if more has to happen with it. Raises UsageError for an empty text.
     """
+    if by_hand:
+        for candidate in candidates:
+            _check_length(candidate.text)
     desk = _Desk(home, by_hand)
     ready = [_washed(candidate) for candidate in candidates]
     newcomers = [desk.newcomer(candidate) for candidate in ready]
@@ -159,7 +174,8 @@ class _Desk:
             self.revived.add(known.id)
         seen = self.keys.setdefault(known.id, {source.key for source in known.sources})
         fresh = [source for source in candidate.sources if source.key not in seen]
-        if fresh:
+        reworded = self.by_hand and _plain(candidate.text) != _plain(known.text)
+        if fresh or reworded:  # what a person wrote is kept in the history, also as another wording
             seen.update(source.key for source in fresh)
             data = {
                 "sources": sources_to(fresh),
@@ -169,7 +185,7 @@ class _Desk:
                 "text": candidate.text,
                 "reason": reason,
             }
-            drafts.append(Draft("evidence", known.id, session=fresh[0].session, data=data))
+            drafts.append(Draft("evidence", known.id, session=fresh[0].session if fresh else None, data=data))
         return ("merged" if drafts else "skipped"), drafts
 
     def _nearest(self, newcomer: Bullet, vector: Vector) -> list[tuple[float, Bullet]]:
@@ -216,6 +232,13 @@ def _birth(candidate: Candidate, newcomer: Bullet) -> Draft:
     }
     session = newcomer.sources[0].session if newcomer.sources else None
     return Draft("add", newcomer.id, session=session, data=data)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > TEXT_LIMIT:
+        raise UsageError(
+            f"the text has {len(text):,} characters; a bullet is one statement of at most {TEXT_LIMIT:,}, so split it"
+        )
 
 
 def _washed(candidate: Candidate) -> Candidate:

@@ -39,6 +39,7 @@ class Report:
     merged: int = 0
     skipped: int = 0
     unchanged: int = 0
+    left: int = 0  # logs that have something new and were past the limit of this ingest
     failed: int = 0  # logs of which nothing could be read
     errors: list[Problem] = field(default_factory=list)
     admitted: list[Admitted] = field(default_factory=list)
@@ -53,6 +54,7 @@ class Report:
             "merged": self.merged,
             "skipped": self.skipped,
             "unchanged": self.unchanged,
+            "left": self.left,
             "errors": [{"path": p.path, "line": p.line, "reason": p.reason} for p in self.errors],
             "bullets": [
                 {"id": a.bullet.id, "verdict": a.verdict, "text": a.bullet.text, "reason": a.reason}
@@ -70,11 +72,13 @@ def ingest(
     focus: str | None = None,
     progress: Callable[[Path], None] = lambda path: None,
     model: ModelExtractor | None = None,
+    most: int | None = None,
 ) -> Report:
     """Reads logs, extracts, and admits what they show. `project` is for sessions that do not say where they ran.
 
     A log and its bullets are one transaction: after a crash it is either read or not. A log that cannot be read is
-    reported in `errors`, and the rest go on. `focus` keeps only insights that speak of one of its words.
+    reported in `errors`, and the rest go on. `focus` keeps only insights that speak of one of its words. At most `most`
+    logs are read, those that have nothing new not counted; the others are `left`.
     With `model` (opened with the same focus) it extracts, also what was read without one before; a log with a session
     that fails there stays unread. One ingest reads at a time. Raises StoreBusy while another does, StoreError when
     the store itself cannot be used, ModelError when the model cannot be used at all.
@@ -82,11 +86,11 @@ def ingest(
     report = Report()
     with home.reading_logs():
         if model is None:
-            for cursor, sessions in _unread(paths, report, progress, _is_known(home)):
+            for cursor, sessions in _unread(paths, report, progress, _is_known(home), most):
                 read = [insights_of(session, focus) for session in sessions]
                 _take(home, sessions, read, cursor, project, focus, report)
             return report
-        unread = _unread(paths, report, progress, lambda cursor: model.kept.was_read(_state(cursor)))
+        unread = _unread(paths, report, progress, lambda cursor: model.kept.was_read(_state(cursor)), most)
         while batch := list(islice(unread, 2 * model.limits.concurrency)):
             results = iter(model.read(session for _, sessions in batch for session in sessions))
             for cursor, sessions in batch:
@@ -97,7 +101,7 @@ def ingest(
 
 
 def estimates(
-    home: Home, paths: Iterable[Path], models: Sequence[str], focus: str | None = None
+    home: Home, paths: Iterable[Path], models: Sequence[str], focus: str | None = None, most: int | None = None
 ) -> tuple[list[Estimate], Report]:
     """What each of these models would cost for the logs that no model has read; nothing is sent, nothing stored.
 
@@ -110,7 +114,8 @@ def estimates(
     report, chunking = Report(), Chunking.of(home.settings)
     found = [Estimate(model) for model in models]
     with KeptAnswers.if_any(home.path, home.clock()) as kept:
-        for _, sessions in _unread(paths, report, lambda path: None, lambda cursor: kept.was_read(_state(cursor))):
+        unread = _unread(paths, report, lambda path: None, lambda cursor: kept.was_read(_state(cursor)), most)
+        for _, sessions in unread:
             for session in sessions:
                 chunks = chunks_of(session, chunking)
                 for estimate in found:
@@ -119,8 +124,13 @@ def estimates(
 
 
 def _unread(
-    paths: Iterable[Path], report: Report, progress: Callable[[Path], None], is_known: Callable[[Cursor], bool]
+    paths: Iterable[Path],
+    report: Report,
+    progress: Callable[[Path], None],
+    is_known: Callable[[Cursor], bool],
+    most: int | None,
 ) -> Iterator[tuple[Cursor, list[Session]]]:
+    taken = 0
     for path in paths:
         progress(path)
         try:
@@ -128,6 +138,10 @@ def _unread(
             if is_known(cursor):
                 report.unchanged += 1
                 continue
+            if taken == most:
+                report.left += 1
+                continue
+            taken += 1
             sessions = catalog.read(path)
         except BadInput as error:
             report.failed += 1

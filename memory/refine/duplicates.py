@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,14 @@ class Apart:
     reason: str
 
 
-def find_duplicates(bullets: Sequence[Bullet], vectors: Vector, least: float) -> tuple[list[Merge], list[Apart]]:
+def find_duplicates(
+    bullets: Sequence[Bullet], vectors: Vector, least: float, told: Collection[frozenset[str | None]] = ()
+) -> tuple[list[Merge], list[Apart]]:
     """Pairs at a cosine of `least` or more: those to merge, and those that a guard keeps apart.
 
     `vectors` is (len(bullets), dimension), unit length rows. Only bullets of one scope and one kind are compared.
-    What is left has no pair to merge, so a second look finds nothing. Merges are in the order in which they happen: a
+    `told` are the pairs of ids that a person has said to be two. What is left has no pair to merge, so a second look
+    finds nothing. Merges are in the order in which they happen: a
     survivor may be the loser of a later one.
     """
 
@@ -55,6 +58,8 @@ def find_duplicates(bullets: Sequence[Bullet], vectors: Vector, least: float) ->
         if i in gone or j in gone:
             continue
         reason = keeps_apart(bullets[i].text, bullets[j].text)
+        if frozenset((bullets[i].id, bullets[j].id)) in told:
+            reason = "a person said that these are two"
         if reason is not None:
             apart.append(Apart(bullets[i], bullets[j], cosine, reason))
             continue

@@ -90,7 +90,9 @@ def make_plan(home: Home, progress: Callable[[str], None] = lambda step: None) -
     vectors = home.vectors(bullets)
     progress("comparing")
     least = home.duplicate_cosine
-    merged, apart = find_duplicates(bullets, vectors, least)
+    told = [event for event in home.ledger.events("apart") if not home.ledger.is_undone(event)]
+    pairs = {frozenset((event.bullet, event.other)) for event in told}
+    merged, apart = find_duplicates(bullets, vectors, least, pairs)
     progress("judging")
     after = _after_merging(bullets, merged, home.ledger.weights)
     pruned, demoted = [], []

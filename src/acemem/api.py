@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from acemem.memory.cleantext import clean
-from acemem.memory.errors import NotFound, StoreError, UsageError
+from acemem.memory.errors import NotFound, UsageError
 from acemem.memory.home import Home
 from acemem.memory.insight import KINDS, Kind
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
@@ -109,11 +109,15 @@ class Memory:
         paths: Iterable[Path],
         focus: str | None = None,
         progress: Callable[[Path], None] = lambda path: None,
+        most: int | None = None,
     ) -> Report:
-        """Reads session logs and admits what they show; each log once, and again when it has grown."""
+        """Reads session logs and admits what they show; each log once, and again when it has grown.
+
+        At most `most` logs are read; those that have nothing new do not count.
+        """
         from acemem.memory.learn.ingest import ingest
 
-        return ingest(self.home, paths, self.project, focus=focus, progress=progress)
+        return ingest(self.home, paths, self.project, focus=focus, progress=progress, most=most)
 
     # -- out --------------------------------------------------------------------------------------
 
@@ -188,12 +192,23 @@ class Memory:
     ) -> Event:
         """Marks a bullet helpful or harmful: its score moves by exactly one weight, at once.
 
-        The mark belongs to `session`, or to the session of `receipt`. Raises NotFound for an unknown id or receipt.
+        The mark belongs to `session`, or to the session of `receipt`. Feedback on a merged bullet counts for the one
+        it was merged into. Raises NotFound for an unknown id or receipt, UsageError for a receipt in which the bullet
+        was not shown, or for which it was marked before.
         """
         bullet = self.bullet(id)
         data: dict[str, Any] = {"helpful": helpful, "source": "explicit"}
         if receipt is not None:
-            session = session or self.receipt(receipt).session
+            given = self.receipt(receipt)
+            if bullet.id not in {hit["id"] for hit in given.data["hits"]}:
+                raise UsageError(f"{bullet.id} was not shown in {receipt}; `mem why {receipt}` lists what was")
+            for event in self.home.ledger.history(bullet.id):
+                if event.data.get("receipt") == receipt and not self.home.ledger.is_undone(event):
+                    raise UsageError(
+                        f"{bullet.id} was marked for {receipt} already; "
+                        f"take that back with `mem feedback undo {event.id}`"
+                    )
+            session = session or given.session
             data["receipt"] = receipt
         if note is not None:
             data["note"] = redact(clean(note))[0]
@@ -266,7 +281,11 @@ class Memory:
         """Writes this project's rules into context files; `write=False` only says which would change."""
         from acemem.memory.context.rules import render
 
-        return render(self.home, self.project, [Path(target) for target in targets], write=write)
+        paths = [Path(target) for target in targets]
+        if not write:
+            return render(self.home, self.project, paths, write=False)
+        with self.home.store.writing():  # two renders at once would each find the file changed by the other
+            return render(self.home, self.project, paths, write=True)
 
     def forget(self, id: str) -> Bullet:
         """Archives a bullet; its tombstone keeps it from being learned again. Raises UsageError if it is archived."""
@@ -287,7 +306,9 @@ class Memory:
         ledger, now = self.home.ledger, self.home.clock()
         with ledger.transaction():
             merges = [e for e in ledger.history(bullet.id) if e.type == "merge" and e.other == bullet.id]
-            ledger.undo([merge for merge in merges if not ledger.is_undone(merge)], now)
+            standing = [merge for merge in merges if not ledger.is_undone(merge)]
+            ledger.undo(standing, now)
+            ledger.append([Draft("apart", merge.bullet, bullet.id) for merge in standing], now)
             if self.bullet(bullet.id).status == "archived":  # for a reason of its own
                 ledger.append([Draft("restore", bullet.id)], now)
         return self.bullet(bullet.id)
@@ -344,11 +365,7 @@ class Memory:
         """
         home = self.home
         with home.store.writing():
-            if home.ledger.head() == 0 and home.store.count() > 0:
-                raise StoreError(
-                    f"the ledger in {home.path} is empty but the bullet table is not: put back a copy of ledger.db; "
-                    "a rebuild would make an empty store"
-                )
+            home.refuse_lost_ledger()
             home.ledger.refold()
             home.store.drop()
             home.ledger.soil()

@@ -87,7 +87,7 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("history --plans", [EVENT]),
     ("why {bullet}", {"id", "score", "marks", "shown"}),
     ("why {receipt}", EVENT - {"undone"}),
-    ("feedback helpful {bullet} {rule} --receipt {receipt} --note 'it did'", [FEEDBACK]),
+    ("feedback helpful {bullet} --receipt {receipt} --note 'it did'", [FEEDBACK]),
     ("feedback harmful {bullet}", [FEEDBACK]),
     ("feedback undo {event}", [FEEDBACK]),
     ("refine --dry-run", PLAN),
@@ -176,9 +176,9 @@ class TestJson:
             assert mem.json("show", name)["id"] == id
 
     def test_a_statement_may_come_from_standard_input(self, mem: Mem) -> None:
-        """`-` reads it, of whatever bytes."""
+        """`-` reads it; what is not UTF-8 is refused, not stored half."""
         assert mem.json("add", "-", input=f"  {EMOJI}\n")["text"] == EMOJI
-        assert mem("add", "-", input=b"caf\xe9 au lait\0\n").exit_code == 0
+        assert mem("add", "-", input=b"caf\xe9 au lait\0\n").exit_code == 3
 
 
 class TestNothingFound:
@@ -278,7 +278,7 @@ class TestCommonOptions:
 
     def test_version(self, mem: Mem) -> None:
         """Name and number."""
-        assert re.fullmatch(r"mem, version \d+\.\d+.*\n", mem("--version").stdout)
+        assert re.fullmatch(r"acemem, version \d+\.\d+.*\n", mem("--version").stdout)
 
 
 # What is called, the exit code, and what the message says.
@@ -331,7 +331,7 @@ REFUSED: list[tuple[str, int, str]] = [
     ("compare --pairs {object}", 3, "expected a JSON list"),
     ("compare --pairs {null}", 3, "expected a JSON list"),
     ("compare --pairs {nested}", 3, "expected a JSON list"),
-    ("render --target {folder}", 3, "Is a directory"),
+    ("render --target {folder}", 3, "not a regular file"),
     ("render --target {binary}", 3, "is not UTF-8 text"),
     ("render --target {half}", 3, "do not form one block"),
     ("render --target {empty}/AGENTS.md", 3, "Not a directory"),

@@ -47,7 +47,8 @@ _SHORTCUT_COMMAND = re.compile(
     r"--no-verify\b|--no-gpg-sign\b|--no-check\b|--skip-(?:tests?|checks?|hooks?|lint)\b|-DskipTests\b"
     r"|\bgit push\b[^|;&]*(?:--force\b|\s-f\b)|--force-with-lease|\bcommit\.gpgsign=false"
     r"|\bHUSKY=0|\bLEFTHOOK=0|\bSKIP=\S+"
-    r"|\|\|\s*true\b|\bchmod (?:-R )?777\b|\bgit reset --hard\b|\bsudo rm\b"
+    r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\|\|\s*true\b"
+    r"|\bchmod (?:-R )?777\b|\bgit reset --hard\b|\bsudo rm\b"
     r"|--dangerously|--unsafe\b|--insecure\b|--exit-zero\b|--passWithNoTests\b",
 )
 _SILENCER = re.compile(

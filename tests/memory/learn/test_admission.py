@@ -199,7 +199,7 @@ def test_what_a_person_adds_again_is_revived(memory: Memory) -> None:
     [again] = memory.admit(RUFF)
     assert (again.verdict, again.bullet.id, again.bullet.status) == ("merged", bullet.id, "active")
     assert (again.bullet.score, again.bullet.restored) == (-0.5, NOON)
-    assert memory.search("which linter")[0].id == bullet.id
+    assert memory.search(RUFF)[0].id == bullet.id
 
 
 def test_a_bullet_is_revived_once_by_one_batch(memory: Memory) -> None:
@@ -239,12 +239,22 @@ def test_text_is_kept_as_a_reader_sees_it(memory: Memory, given: str, kept: str)
     assert memory.home.store.faces()[bullet.id][0] == kept
 
 
-def test_a_long_text_is_cut_at_a_word(memory: Memory) -> None:
-    """A bullet is a statement, not a document; what is cut off makes no second bullet."""
-    [bullet] = memory.add("word " * 5_000)
-    assert len(bullet.text) <= TEXT_LIMIT
-    assert bullet.text.endswith("word…")
-    assert memory.add("word " * 6_000)[0].id == bullet.id
+def test_a_long_text_is_refused_by_hand_and_cut_at_a_word_from_a_log(memory: Memory) -> None:
+    """A bullet is a statement, not a document; a person is told, and loses nothing."""
+    with pytest.raises(UsageError, match="25,000 characters"):
+        memory.add("word " * 5_000)
+    assert memory.bullets() == []
+    [item] = take(memory, candidate("word " * 5_000))
+    assert len(item.bullet.text) <= TEXT_LIMIT
+    assert item.bullet.text.endswith("word…")
+
+
+def test_another_wording_by_hand_is_kept_in_the_history(memory: Memory) -> None:
+    """What a person wrote is never lost, also where it makes no bullet of its own."""
+    [bullet] = memory.add("Run the tests with make test.")
+    [again] = memory.admit("Please run the tests with make test.")
+    assert (again.verdict, again.bullet.id) == ("merged", bullet.id)
+    assert [e.data.get("text") for e in memory.history(bullet.id)][-1] == "Please run the tests with make test."
 
 
 @given(st.lists(st.text(st.characters(), max_size=40), max_size=4), st.booleans())
@@ -308,8 +318,27 @@ def insight(detail: Any, scope: Any = "project", **other: Any) -> Insight:
 )
 def test_only_what_travels_with_the_person_becomes_global(detail: Any, scope: Any, expected: str) -> None:
     """All else belongs to the project in which it was seen."""
-    made = candidate_from(insight(detail, scope), "project:shop-123456", NOON)
+    made = candidate_from(insight(detail, scope, text="Answer in short sentences"), "project:shop-123456", NOON)
     assert (made.scope, made.section) == (expected, SECTIONS[made.kind])
+
+
+@pytest.mark.parametrize(
+    ("text", "travels"),
+    [
+        ("Short commit messages, in the imperative", True),
+        ("Ask before installing anything", True),
+        ("Move `handle_shell_commands` into the class", False),
+        ("Do not silence the warning in app/routes/stream.ts", False),
+        ("Do not log unless isReady is set", False),
+        ("Pass --yes to the new tests", False),
+        ("Do not change those fixtures", False),
+        ("The project needs a tool suite", False),
+    ],
+)
+def test_a_preference_that_names_or_points_at_something_stays_with_its_project(text: str, travels: bool) -> None:
+    """No other project has what it speaks of."""
+    made = candidate_from(insight(PreferenceInsight(text, "said so"), "user", text=text), "project:shop-123456", NOON)
+    assert (made.scope == "global") == travels
 
 
 def test_a_candidate_is_as_old_as_its_newest_record_and_never_from_the_future() -> None:

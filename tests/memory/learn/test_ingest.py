@@ -29,7 +29,8 @@ def test_a_log_is_read_and_what_it_shows_is_remembered(memory: Memory, tmp_path:
         [source] = bullet.sources
         assert (source.session, source.path, source.agent) == ("s1", str(path), "claude-code")
         assert source.key.startswith("talk-")
-    assert memory.search("pnpm or npm", scope="global") or memory.search("pnpm or npm")
+    [pnpm] = [bullet for bullet in memory.bullets() if "pnpm" in bullet.text]
+    assert memory.search(pnpm.text, scope=pnpm.scope)[0].id == pnpm.id
 
 
 def test_a_log_that_was_read_is_not_read_again(memory: Memory, tmp_path: Path) -> None:
