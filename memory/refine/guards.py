@@ -8,13 +8,15 @@ them say different things of it. The guards look at exactly that. `keeps_apart` 
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
 from acemem.memory.refine.statement import HUMPS, Token, parse, root, stem
-from acemem.memory.refine.vocabulary import OPPOSITES, UNDOING, WIDE
+from acemem.memory.refine.vocabulary import DEGREES, LIMITING, OPPOSITES, RELATIVE, RELATORS, UNDOING, WIDE
 
 __all__ = ["contradicts", "keeps_apart"]
 
@@ -28,10 +30,15 @@ _OPPOSITES = frozenset(frozenset(root(word) for word in pair) for pair in OPPOSI
 def keeps_apart(a: str, b: str) -> str | None:
     """Give the reason why the two statements must not merge, as a short sentence, or None."""
     first, second = _ordered(a, b)
+    if reason := _symbols(first, second):
+        return reason
     difference = _compare(first, second)
     if difference is None:
         return None
-    for guard in (_polarity, _opposites, _values, _lone_values, _lone_demands, _order, _words, _lone_words):
+    for guard in (
+        *(_polarity, _opposites, _values, _lone_values, _lone_demands, _order),
+        *(_bounds, _degrees, _limits, _words, _lone_words),
+    ):
         if reason := guard(difference, alike=False):
             return reason
     return None
@@ -43,7 +50,7 @@ def contradicts(a: str, b: str) -> str | None:
     difference = _compare(first, second)
     if difference is None:
         return None
-    for guard in (_polarity, _opposites, _values, _order):
+    for guard in (_polarity, _opposites, _values, _order, _bounds):
         if reason := guard(difference, alike=True):
             return reason
     return None
@@ -227,15 +234,76 @@ _DIRECTIONS = ("before", "after", "from", "to", "into", "over", "than")
 
 
 def _order(d: _Difference, alike: bool) -> str | None:
-    if Counter(t.key for t in d.a if t.sort != "light") != Counter(t.key for t in d.b if t.sort != "light"):
+    """Find the same words with their parts exchanged: what stood before a word that relates two now stands after it."""
+    if alike and d.likeness() < _ALIKE:
         return None
-    for word in _DIRECTIONS:
-        after_a, after_b = _following(d.a, word), _following(d.b, word)
-        moved_a = [t for t in after_a if t.key not in {x.key for x in after_b} and t.key in d.shared]
-        moved_b = [t for t in after_b if t.key not in {x.key for x in after_a} and t.key in d.shared]
-        if moved_a and moved_b:
-            return f'"{word} {moved_a[0].text}" against "{word} {moved_b[0].text}".'
+    if Counter(t.key for t in d.a if t.sort != "light") == Counter(t.key for t in d.b if t.sort != "light"):
+        for word in _DIRECTIONS:
+            after_a, after_b = _following(d.a, word), _following(d.b, word)
+            moved_a = [t for t in after_a if t.key not in {x.key for x in after_b} and t.key in d.shared]
+            moved_b = [t for t in after_b if t.key not in {x.key for x in after_a} and t.key in d.shared]
+            if moved_a and moved_b:
+                return f'"{word} {moved_a[0].text}" against "{word} {moved_b[0].text}".'
+    a, b = _relations(d.a), _relations(d.b)
+    for (x, between, y), (left, right) in a.items():
+        turned = b.get((y, between, x))
+        if turned and (x, between, y) not in b and (y, between, x) not in a and not _is_reformed(left, right, turned):
+            return f'"{left.text}" and "{right.text}" have changed places.'
     return None
+
+
+_REACH = 4  # how many words before and after a relating word it may relate
+_NOUNS = ("ing", "ion", "ment", "ance")
+_BE = frozenset("is are was were be been being gets get".split())
+
+
+def _relations(tokens: tuple[Token, ...]) -> dict[tuple[str, str, str], tuple[Token, Token]]:
+    """Tell which words stand before and after which relating word of their clause, the doer of a passive before it.
+
+    A clause that moves as a whole keeps its relations, and a pause ends them: "before committing, run the tests".
+    """
+    found: dict[tuple[str, str, str], tuple[Token, Token]] = {}
+    for clause in _clauses(tokens):
+        content = [at for at, t in enumerate(clause) if t.sort != "light" or t.text.casefold() in RELATORS]
+        words = [at for at in content if clause[at].sort != "light"]
+        agents = [at for at, t in enumerate(clause) if t.text.casefold() == "by"]
+        for at, pivot in ((at, clause[at]) for at in content):
+            until, since = bisect_left(words, at), bisect_right(words, at)
+            before, after = words[max(0, until - _REACH) : until], words[since : since + _REACH]
+            is_told = at > 0 and clause[at - 1].text.casefold() in _BE  # "is calling", "is called"
+            passive = is_told and pivot.sort != "light"
+            # A noun made of a verb relates in an order of its own: "error handling".
+            relator = pivot.key + ("~" if pivot.text.endswith(_NOUNS) and not is_told else "")
+            doer = next(iter(agents[bisect_right(agents, at) :][:1]), len(clause))
+            for x, y in ((clause[w], clause[v]) for w in before for v in after if not (passive and v > doer)):
+                found.setdefault((x.key, relator, y.key), (x, y))
+            for x, y in ((clause[v], clause[w]) for w in before for v in after if passive and v > doer):
+                found.setdefault((x.key, relator, y.key), (x, y))
+        for at, (x, y) in enumerate(pairwise(clause)):
+            joint = y.gap if y.gap in ("/", ">") else " "
+            if x.sort != "light" != y.sort and x.key != y.key and (at or joint != " "):
+                found.setdefault((x.key, joint, y.key), (x, y))
+    return found
+
+
+def _clauses(tokens: tuple[Token, ...]) -> list[list[Token]]:
+    clauses: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.gap in (",", ".") and token.text.casefold() != "then":
+            clauses.append([])
+        clauses[-1].append(token)
+    return clauses
+
+
+_REFORMED = (*_NOUNS, "ed")
+
+
+def _is_reformed(left: Token, right: Token, turned: tuple[Token, Token]) -> bool:
+    """Say whether a word moved because its form asks for it: "handle errors" beside "error handling"."""
+    for x, y in ((left, turned[1]), (right, turned[0])):
+        if x.text.casefold() != y.text.casefold() and x.text.endswith(_REFORMED) != y.text.endswith(_REFORMED):
+            return True
+    return False
 
 
 def _following(tokens: tuple[Token, ...], word: str) -> list[Token]:
@@ -244,6 +312,123 @@ def _following(tokens: tuple[Token, ...], word: str) -> list[Token]:
         if token.text.casefold() == word:
             found += [t for t in tokens[at + 1 :] if t.sort != "light"][:1]
     return found
+
+
+_LONGEST = max(len(phrase) for phrase in DEGREES)
+_TIMES = ("once", "twice", "thrice")
+
+
+def _bounds(d: _Difference, alike: bool) -> str | None:
+    """Find "at most" against "at least", and, where any difference counts, a bound that only one of them has."""
+    if alike and d.likeness() < _ALIKE:
+        return None
+    return _unlike(_find_degrees(d.a).get("bound", {}), _find_degrees(d.b).get("bound", {}), lone=not alike)
+
+
+def _degrees(d: _Difference, alike: bool) -> str | None:
+    """Find another quantity, frequency or strictness, or one that weakens only one of them."""
+    a, b = _find_degrees(d.a), _find_degrees(d.b)
+    for kind in sorted((a.keys() | b.keys()) - {"bound"}):
+        if reason := _unlike(a.get(kind, {}), b.get(kind, {}), lone=True):
+            return reason
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Degree:
+    text: str
+    weakens: bool
+
+
+def _unlike(a: dict[str, _Degree], b: dict[str, _Degree], lone: bool) -> str | None:
+    x, y = [a[degree] for degree in a if degree not in b], [b[degree] for degree in b if degree not in a]
+    if x and y:
+        return f'"{x[0].text}" against "{y[0].text}".'
+    weakening = [degree for degree in (*x, *y) if degree.weakens]
+    return f'Only one of them says "{weakening[0].text}".' if lone and weakening else None
+
+
+def _find_degrees(tokens: tuple[Token, ...]) -> dict[str, dict[str, _Degree]]:
+    """Give of each kind the degrees that the statement names."""
+    found: dict[str, dict[str, _Degree]] = {}
+    words = [t.text.casefold().replace("'", "") for t in tokens]
+    shapes = ["#" if t.sort == "number" or word in _TIMES else word for t, word in zip(tokens, words, strict=True)]
+    at = 0
+    while at < len(tokens):
+        for length in range(_LONGEST, 0, -1):
+            phrase = tuple(shapes[at : at + length])
+            if len(phrase) == 2 and phrase not in DEGREES and phrase[1].endswith("s"):
+                phrase = (phrase[0], "@")  # a plural: "most tests", not "most recent"
+            if phrase in DEGREES:
+                kind, degree, weakens = DEGREES[phrase]
+                if kind == "strength" and weakens and length == 1:
+                    weakens = not any(word in RELATIVE for word in _opening(tokens, at))
+                # "Not all" and "not always" are less than "none" and "never".
+                weakens = weakens or (degree in ("all", "always") and tokens[at].negated)
+                found.setdefault(kind, {}).setdefault(degree, _Degree(" ".join(words[at : at + length]), weakens))
+                at += length - 1
+                break
+        at += 1
+    return found
+
+
+def _opening(tokens: tuple[Token, ...], at: int) -> list[str]:
+    """Give the words of the clause before the token."""
+    start = at
+    while at - start < 20 and start > 0 and tokens[start].gap not in (",", "."):
+        start -= 1
+    return [t.text.casefold() for t in tokens[start:at]]
+
+
+def _limits(d: _Difference, alike: bool) -> str | None:
+    """Find an "only" that limits another word, or that one of them lacks."""
+    a, b = _limited(d.a), _limited(d.b)
+    x, y = [t for key, t in a.items() if key not in b], [t for key, t in b.items() if key not in a]
+    if x and y and any(t.key in d.shared for t in (*x, *y)):
+        return f'"only {x[0].text}" against "only {y[0].text}".'
+    says = [{t.text.casefold() for t in tokens} & (LIMITING - {"just"}) for tokens in (d.a, d.b)]
+    if bool(a) != bool(b) and (says[0] or says[1]):
+        return f'Only one of them says "only {(x or y)[0].text}".'
+    return None
+
+
+def _limited(tokens: tuple[Token, ...]) -> dict[str, Token]:
+    found: dict[str, Token] = {}
+    for clause in _clauses(tokens):
+        for at, token in enumerate(clause):
+            if token.text.casefold() in LIMITING and not (at and clause[at - 1].negates):
+                after, before = _telling(tuple(clause[at + 1 :])), _telling(tuple(clause[:at]))
+                for target in after[:1] or before[-1:]:
+                    found.setdefault(target.key, target)
+    return found
+
+
+_OPERATOR = re.compile(r"(?<![^\s`'\"(])[=<>!&|+^~≤≥≠≈]{1,3}(?![^\s`'\".,;:)])")
+_ARROWS = ("->", "=>", "<-")
+
+
+def _symbols(a: str, b: str) -> str | None:
+    """Compare what no word says: all of texts that have none, operators and pictures of the others."""
+    a, b = (unicodedata.normalize("NFKC", text) for text in (a, b))
+    wordless = [not parse(text) for text in (a, b)]
+    if all(wordless):
+        a, b = ("".join(text.split()).casefold() for text in (a, b))
+        return None if a == b else f'"{a[:20]}" against "{b[:20]}".'
+    if any(wordless):
+        return "Only one of them has words."
+    for signs in (_operators, _pictures):
+        x, y = signs(a), signs(b)
+        if x - y and y - x:
+            return f'"{next(iter(x - y))}" against "{next(iter(y - x))}".'
+    return None
+
+
+def _operators(text: str) -> Counter[str]:
+    return Counter(sign for sign in _OPERATOR.findall(text) if sign not in _ARROWS)
+
+
+def _pictures(text: str) -> Counter[str]:
+    return Counter(sign for sign in text if unicodedata.category(sign) == "So")
 
 
 def _words(d: _Difference, alike: bool) -> str | None:
@@ -269,6 +454,12 @@ def _words(d: _Difference, alike: bool) -> str | None:
 
 def _lone_words(d: _Difference, alike: bool) -> str | None:
     a, b = _telling(d.a), _telling(d.b)
+    if not a or not b:
+        # Two of function words alone say something by these: "yes, you may".
+        differ = a or b or [t.key for t in d.a] != [t.key for t in d.b]
+        return (
+            "Only one of them says what it is about." if a or b else "They have no word in common." if differ else None
+        )
     common = min(len({t.key for t in a}) - len(d.only_a), len({t.key for t in b}) - len(d.only_b))
     more = max(d.only_a, d.only_b, key=len)
     return f"Only one of them speaks of {_list(more)}." if len(more) >= max(2, common) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -32,6 +32,7 @@ class Token:
     sort: str  # "word", "light", "number", "flag", "code", "name"
     negated: bool  # a negation reaches it
     negates: bool = False  # it turns round what follows
+    gap: str = ""  # what stands before it: "" or, of a kind, "," "." "/" (a joint inside a word) ">" (an arrow)
 
 
 _TOKEN = re.compile(
@@ -46,7 +47,7 @@ _TOKEN = re.compile(
     | (?P<mixed>[A-Za-z]+(?:-[A-Za-z]+)*-?\d[\w-]*)
     | (?P<han>[\u3040-\u30ff\u3400-\u9fff])
     | (?P<word>(?:non-)?[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\d_]+)?)
-    | (?P<end>[.;:!?。；：！？—–\n|]+|\s-\s|→|=>|[()])
+    | (?P<end>[.;:!?。；：！？—–\n|]+|\s-\s|→|=>|->|[()])
     | (?P<comma>[,，、])
     """,
     re.VERBOSE,
@@ -79,16 +80,21 @@ class _Raw:
     key: str
     sort: str  # as in Token, and "end" and "comma"
     lower: str
+    joined: bool = False  # by a stroke or a hyphen to the one before
 
 
 def _tokens(text: str) -> list[_Raw]:
     tokens: list[_Raw] = []
     at = 0
     while found := _TOKEN.search(text, at):
+        joined = at > 0 and text[at : found.start()] in ("-", "/")
         at = found.end()
         piece = found.group()
         group = str(found.lastgroup)
-        tokens += _READERS.get(group, _read_code)(piece)
+        read = _READERS.get(group, _read_code)(piece)
+        if joined and read:
+            read[0].joined = True
+        tokens += read
         if group == "path" and piece.endswith("."):
             tokens.append(_Raw(".", "", "end", "."))
     return tokens
@@ -118,7 +124,8 @@ def _read_call(piece: str) -> list[_Raw]:
 def _read_path(piece: str) -> list[_Raw]:
     piece = piece.rstrip(".,:;-")
     if _JOINED_WORDS.fullmatch(piece) and piece.partition("/")[0].casefold() not in _ROOTS:
-        return [raw for word in piece.split("/") for raw in _read_word(word)]
+        first, *others = piece.split("/")
+        return [*_read_word(first), *(replace(raw, joined=True) for word in others for raw in _read_word(word))]
     return _read_code(piece)
 
 
@@ -191,6 +198,7 @@ def _name(raws: list[_Raw]) -> list[_Raw]:
     return raws
 
 
+_ARROWS = ("→", "=>", "->")
 _TURNS = ("but", "aber", "mais", "pero", "но", "а")
 _JOINS = ("and", "or", "und", "oder", "et", "ou", "y", "o", "и")
 _BESIDE = (("instead", "of"), ("rather", "than"))
@@ -199,16 +207,16 @@ _BESIDE = (("instead", "of"), ("rather", "than"))
 def _negate(raws: list[_Raw]) -> list[Token]:
     tokens: list[Token] = []
     clause: list[Token] = []
-    negated, last, beside = False, -9, -1
+    negated, last, beside, gap = False, -9, -1, ""
 
     def turn_clause() -> None:
-        clause[:] = [Token(t.text, t.key, t.sort, not t.negated, t.negates) for t in clause]
+        clause[:] = [replace(t, negated=not t.negated) for t in clause]
 
     def close() -> None:
         nonlocal negated, beside
         # "no any": in a clause that says nothing, a negator turns nothing round.
         empty = all(t.sort == "light" for t in clause)
-        tokens.extend(Token(t.text, t.key, t.sort, t.negated) if empty else t for t in clause)
+        tokens.extend(replace(t, negates=False) if empty else t for t in clause)
         clause.clear()
         negated, beside = False, -1
 
@@ -225,6 +233,7 @@ def _negate(raws: list[_Raw]) -> list[Token]:
         ):
             close()
         if raw.sort in ("end", "comma"):
+            gap = ">" if raw.text in _ARROWS else "." if raw.sort == "end" or gap == "." else ","
             continue
         negates = False
         if raw.lower in FORBIDDING:
@@ -242,7 +251,8 @@ def _negate(raws: list[_Raw]) -> list[Token]:
             # "instead of" reaches only the thing it names, not what follows by a preposition.
             negated, beside = not negated, -1
         negated = negated != negates
-        clause.append(Token(raw.text, raw.key, raw.sort, negated, negates))
+        clause.append(Token(raw.text, raw.key, raw.sort, negated, negates, gap or ("/" if raw.joined else "")))
+        gap = ""
     close()
     return tokens
 

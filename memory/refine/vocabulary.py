@@ -183,3 +183,51 @@ create drop; create remove
 OPPOSITES = frozenset(
     frozenset(pair.split()) for line in _OPPOSITES.strip().splitlines() for pair in line.split(";") if pair.strip()
 )
+
+# How much, how often, how strictly: kind and degree, and the phrases of that degree; "#" stands for a number. A mark
+# "*" says that the degree takes something away from a statement without any, so that it counts alone too.
+_DEGREES = """
+bound most *: at most; at max; at maximum; no more than; not more than; up to #; maximum of #; not exceed; never exceed
+bound least *: at least; at minimum; no less than; not less than; no fewer than; not fewer than; minimum of #; # or more
+bound above *: more than; greater than; longer than; larger than; higher than; over #; above #; exceed
+bound below *: less than; fewer than; smaller than; shorter than; lower than; under #; below #
+bound exact: exactly; precisely #
+bound about: about #; around #; approximately; roughly; nearly #; almost #
+part all: all; every; each
+part some *: some; some of
+part most *: most of; the majority of; most @
+part few *: few; a few; hardly any
+part many: many; several
+choice both: both
+choice either: either
+amount more: more; increasingly
+amount less: less; fewer
+strength may *: may; can; could; might; optionally; possibly; perhaps; maybe; allowed to; free to
+strength should: should; ought to; shouldnt; should not; ideally; preferably
+strength must: must; shall; have to; has to; need to; needs to; required to; mustnt; cannot; cant; can not; may not
+strength need not *: need not; neednt; not have to; dont have to; doesnt have to; do not have to; does not have to; \
+dont need to; doesnt need to; do not need to; does not need to; not required to
+frequency always: always; constantly; every time
+frequency usually *: usually; normally; typically; generally; mostly; almost always; nearly always; mainly
+frequency often *: often; frequently; regularly
+frequency sometimes *: sometimes; occasionally; now and then; from time to time; at times
+frequency rarely *: rarely; seldom; hardly; scarcely; barely; infrequently; hardly ever; almost never; nearly never
+""".replace("\\\n", "")
+# Phrase to kind, degree, and whether the degree counts alone.
+DEGREES: dict[tuple[str, ...], tuple[str, str, bool]] = {}
+for _line in _DEGREES.strip().splitlines():
+    _head, _, _phrases = _line.partition(":")
+    _kind, _, _degree = _head.removesuffix(" *").partition(" ")
+    for _phrase in _phrases.split(";"):
+        DEGREES[tuple(_phrase.split())] = (_kind, _degree, _head.endswith("*"))
+
+# What limits a statement to the word that it stands at.
+LIMITING = _words("only just solely exclusively")
+# Little words that say how what stands on their two sides belongs together.
+RELATORS = (
+    PREPOSITIONS
+    | SUBORDINATORS
+    | _words("of over than as through within is are was were be has have then that which who into versus vs under")
+)
+# Opens a clause in which "can" and "may" tell what is possible, not what is allowed.
+RELATIVE = SUBORDINATORS | _words("that which who whose what how where so as")

@@ -57,6 +57,51 @@ DIFFERENT = [
     ("Style pages with utility classes.", "Style pages with utility classes, no inline styles."),
 ]
 
+EXCHANGED = [
+    ("Upgrade from Postgres 14 to 16", "Upgrade from Postgres 16 to 14"),
+    ("Dates are DD/MM", "Dates are MM/DD"),
+    ("Use YYYY-MM-DD dates", "Use YYYY-DD-MM dates"),
+    ("Alice reviews Bob's code", "Bob reviews Alice's code"),
+    ("Alice reviews Bob's code", "Bob reviews Alice's code daily"),
+    ("Replace foo with bar", "Replace bar with foo"),
+    ("The client calls the server", "The server calls the client"),
+    ("The client calls the server", "The client is called by the server"),
+    ("The client calls the server", "The server is calling the client"),
+    ("Mock the clock for the cache", "Mock the cache for the clock"),
+    ("Lint, then deploy", "Deploy, then lint"),
+    ("Build → test", "Test → build"),
+    ("Retry at most once.", "Retry at least once."),
+    ("Queue up to 3 jobs.", "Queue more than 3 jobs."),
+]
+
+DEGREES = [
+    ("Tests should hit the real database", "Tests should rarely hit the real database"),
+    ("Commit often", "Commit seldom"),
+    ("Deploys normally run at night", "Deploys run at night"),
+    ("Squash commits", "Do not always squash commits"),
+    ("This step may be skipped", "This step must be skipped"),
+    ("You should run the linter", "You must run the linter"),
+    ("You need not run the linter", "You must run the linter"),
+    ("Admins can delete projects", "Admins delete projects"),
+    ("All tests use the database", "Some tests use the database"),
+    ("Not all tests need the database", "Tests do not need the database"),
+    ("Keep three backups", "Keep at least three backups"),
+    ("Keep exactly three backups", "Keep about three backups"),
+    ("Only admins may delete", "Admins may only delete"),
+    ("Only admins may delete projects", "Admins may delete projects"),
+    ("Just log errors in the worker", "Log errors just in the worker"),
+]
+
+SYMBOLS = [
+    ("->", "=>"),
+    ("!=", "&&"),
+    ("🎉🎉", "👍"),
+    ("🎉🎉", "🎉"),
+    ("->", "Use"),
+    ("Compare with == in templates", "Compare with === in templates"),
+    ("Mark finished steps with ✅", "Mark finished steps with ❌"),
+]
+
 SAME = [
     ("Run the suite before you push.", "Always run the suite before you push!"),
     ("Run the suite before you push.", "Before you push, run the suite."),
@@ -78,6 +123,17 @@ SAME = [
     ("Put helpers in src/lib/dates.ts.", "Put helpers in lib/dates.ts."),
     ("Store env variables in the vault.", "Store environment variables in the vault."),
     ("Bump provider and module versions.", "Bump module and provider versions."),
+    ("Before committing, run the tests.", "Run the tests before committing."),
+    ("In production log errors with context.", "Log errors with context in production."),
+    ("Copy from staging to local.", "Copy to local from staging."),
+    ("The client calls the server.", "The server is called by the client."),
+    ("Files are uploaded to the bucket by the worker.", "The worker uploads files to the bucket."),
+    ("Run tests on every push.", "Tests run on every push."),
+    ("Test error handling.", "Error handling is tested."),
+    ("Only use pnpm.", "Use only pnpm."),
+    ("You can't push to main.", "You must not push to main."),
+    ("Keep the docs up to date.", "Always keep the docs up to date."),
+    ("Inject it so that tests replace it.", "Inject it so that tests can replace it."),
     ("Не используйте кэш.", "Никогда не используйте кэш."),
     ("不要使用全局变量", "禁止使用全局变量"),
 ]
@@ -95,7 +151,8 @@ def rules(draw: st.DrawFn) -> str:
     return f"{draw(VERBS)} {draw(SUBJECTS)} {draw(TAILS)}."
 
 
-ANYTHING = st.one_of(rules(), st.text(max_size=80), st.sampled_from([text for pair in OPPOSED + SAME for text in pair]))
+TEXTS = [text for pair in OPPOSED + DIFFERENT + EXCHANGED + DEGREES + SYMBOLS + SAME for text in pair]
+ANYTHING = st.one_of(rules(), st.text(max_size=80), st.sampled_from(TEXTS))
 
 
 @pytest.mark.parametrize(("a", "b"), OPPOSED)
@@ -110,6 +167,32 @@ def test_a_difference_in_what_is_said_keeps_apart_without_contradicting(a: str, 
     """Another thing, or a demand more, makes two statements of them but not opposites."""
     assert keeps_apart(a, b)
     assert contradicts(a, b) is None
+
+
+@pytest.mark.parametrize(("a", "b"), EXCHANGED)
+def test_the_same_words_the_other_way_round_contradict(a: str, b: str) -> None:
+    """What stood before a verb or preposition stands after it, or a bound turned: who does it to whom is the point."""
+    assert contradicts(a, b)
+    assert keeps_apart(a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), DEGREES)
+def test_another_degree_keeps_apart(a: str, b: str) -> None:
+    """How many, how often, how strictly, and what "only" limits: a merge would lose it."""
+    assert keeps_apart(a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), SYMBOLS)
+def test_symbols_are_compared_as_they_are(a: str, b: str) -> None:
+    """Texts without a word are equal only if written so, and operators and pictures count beside words."""
+    assert keeps_apart(a, b)
+
+
+@given(st.text(st.characters(categories=["S", "P"]), max_size=8), st.text(st.characters(categories=["S"]), max_size=8))
+def test_texts_of_symbols_answer_as_others_do(a: str, b: str) -> None:
+    """The same from both sides, and nothing keeps one apart from itself."""
+    assert keeps_apart(a, b) == keeps_apart(b, a)
+    assert keeps_apart(a, a) is None
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
