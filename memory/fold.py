@@ -107,10 +107,10 @@ def _born(id: str, data: Mapping[str, Any]) -> Bullet:
 
 def _shown_again(bullet: Bullet, data: Mapping[str, Any]) -> Bullet:
     known = {source.key for source in bullet.sources}
-    sessions = {source.session for source in bullet.sources}
+    witnesses = {source.witness for source in bullet.sources}
     fresh = [source for source in sources_from(data["sources"]) if source.key not in known]
     confidence = bullet.confidence
-    if any(source.session not in sessions for source in fresh):
+    if any(source.witness not in witnesses for source in fresh):
         # Independent sightings: the chance that all of them are wrong.
         combined = 1 - (1 - confidence) * (1 - float(data["confidence"]))
         confidence = max(confidence, min(CONFIDENCE_CEILING, combined))

@@ -102,7 +102,10 @@ _KIND_OF: dict[type, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One record that shows an insight. `key` is the record's identity in every copy of the log."""
+    """One record that shows an insight. `key` is the record's identity in every copy of the log.
+
+    `talk` is the key of the conversation's first record, which its forks and resumed copies share.
+    """
 
     key: str
     rec: int
@@ -110,6 +113,12 @@ class Source:
     path: str = ""
     agent: str = ""
     ts: float | None = None
+    talk: str = ""
+
+    @property
+    def witness(self) -> str:
+        """What counts as one sighting however often it was copied: the conversation, else the session."""
+        return self.talk or self.session
 
 
 @dataclass(frozen=True, slots=True)

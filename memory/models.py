@@ -86,8 +86,8 @@ class Bullet:
 
     @property
     def sessions(self) -> int:
-        """In how many distinct sessions it was seen."""
-        return len({source.session for source in self.sources})
+        """In how many distinct sessions it was seen; a forked or resumed one counts once."""
+        return len({source.witness for source in self.sources})
 
     @property
     def last_used(self) -> float | None:

@@ -200,6 +200,6 @@ def _sources(records: Sequence[_Record], statement: str, session: Session) -> tu
         if told and told > best.get(record.event.rec, (0, record.event))[0]:
             best[record.event.rec] = (told, record.event)
     return tuple(
-        Source(event.key, event.rec, session.id, session.path, session.agent, event.ts)
+        Source(event.key, event.rec, session.id, session.path, session.agent, event.ts, session.talk)
         for _, (_, event) in sorted(best.items())
     )

@@ -167,7 +167,7 @@ class Conversation:
     def source(self, event: SessionEvent) -> Source:
         """The record of an event as evidence."""
         session = self.session
-        return Source(event.key, event.rec, session.id, session.path, session.agent, event.ts)
+        return Source(event.key, event.rec, session.id, session.path, session.agent, event.ts, session.talk)
 
     def sources(self, events: Iterable[SessionEvent | None]) -> tuple[Source, ...]:
         """The records of events as evidence, each once, in the order of the log."""

@@ -14,6 +14,7 @@ from acemem.memory.learn.offline.explanation import Claim, claim, remedy
 from acemem.memory.learn.offline.noise import is_meant_to_fail, is_shortcut, is_slip, silences_check
 from acemem.memory.learn.offline.outcomes import error_line
 from acemem.memory.learn.offline.wording import alike, clipped, code, joined, near_paths, stems
+from acemem.memory.redaction import redact
 from acemem.memory.sessions.event import SessionEvent
 
 _MOST_OPEN = 16  # failures remembered at a time; older ones are no longer what the agent works on
@@ -44,6 +45,7 @@ _NUMBERED = re.compile(r"\A\s*\d+(?:→|\t)")
 _NO_FILE = re.compile(r"no such file|does not exist|cannot find the (?:file|path)|not found", re.IGNORECASE)
 _PATH = re.compile(r"(?<![\w=:])[~.]?/?(?:[\w.@-]+/)+[\w@-]+\.\w+")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*[A-Z_.]\w+|[A-Z]\w{3,}")
+_READ = 20_000  # characters of an edit
 _MOST_LINES = 200  # of an edit, to be compared
 _SHORT = 160
 _FEW = 3  # lines that an edit adds, to be told as a line and not by names
@@ -264,7 +266,8 @@ def edit_in_words(edits: list[Step], cwd: str | None) -> str:
     for describe in (_line_in_words, _names_in_words):
         for edit in reversed(edits):
             where = f" in {code(near_paths(edit.path, cwd))}" if edit.path else ""
-            if what := describe(*edit.change):
+            # Before the edit is taken apart: a name or a line out of a secret no longer looks like one.
+            if what := describe(*(redact(text[:_READ])[0] for text in edit.change)):
                 return what + where
     return ""
 
@@ -283,7 +286,7 @@ def _line_in_words(old: str, new: str) -> str:
 
 
 def _names_in_words(old: str, new: str) -> str:
-    before, after = (dict.fromkeys(_IDENTIFIER.findall(text[:20_000])) for text in (old, new))
+    before, after = (dict.fromkeys(_IDENTIFIER.findall(text)) for text in (old, new))
     gone = [code(name) for name in before if name not in after][:2]
     come = [code(name) for name in after if name not in before][:2]
     return f"Use {' and '.join(come)} instead of {' and '.join(gone)}" if gone and come else ""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from acemem.memory.redaction import redact
+
 LONGEST = 300  # characters of a statement
 _OWN_LIMIT = 400  # a longer turn usually holds pasted material between its first and last paragraph
 _READ_LIMIT = 40_000
+_LONGEST_SECRET = 4_000  # characters of a private key
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _TRIPLE = re.compile(r'("""|\'\'\')(?:.*?)(?:\1|\Z)', re.DOTALL)
@@ -166,6 +169,8 @@ def joined(*texts: str, limit: int = LONGEST) -> str:
 def clipped(text: str, limit: int = LONGEST) -> str:
     """The text, cut at a word so that it has at most `limit` characters."""
     text = _SPACE.sub(" ", text).strip()
+    if len(text) > limit:  # first, since nobody can tell half a secret from a word
+        text = redact(text[: limit + _LONGEST_SECRET])[0]
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]

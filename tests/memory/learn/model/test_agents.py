@@ -194,7 +194,7 @@ class TestEvidence:
     def test_a_finding_whose_records_speak_of_it_becomes_an_insight(self) -> None:
         """With the record's identity, and the confidence that its strength allows."""
         insight = believed(Talk().says("npm install").human(NPM), "Always use `pnpm`, never npm.", [2])
-        assert insight.sources == (Source("k2", 2, "s1", "/logs/s1.jsonl", "claude-code"),)
+        assert insight.sources == (Source("k2", 2, "s1", "/logs/s1.jsonl", "claude-code", talk="k1"),)
         assert (insight.text, insight.trust, insight.strength) == ("Always use `pnpm`, never npm.", "user", "explicit")
         assert insight.confidence == CONFIDENCE["explicit"]
 
