@@ -71,6 +71,11 @@ class Session:
     success: bool | None = None  # outcome that the log itself records, where it does
     consumed: int = 0  # bytes of whole records read; less than the size while the last line is unfinished
 
+    @property
+    def talk(self) -> str:
+        """The key of the first record: what forks and resumed copies of a conversation have in common."""
+        return self.events[0].key if self.events else self.id
+
 
 class Reader(Protocol):
     """What every agent's module offers, under these names, as plain functions."""
