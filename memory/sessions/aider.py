@@ -8,7 +8,7 @@ from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
 
-from acemem.memory.sessions.bounds import MAX_TEXT
+from acemem.memory.sessions.bounds import MAX_TEXT, Room
 from acemem.memory.sessions.draft import Draft, digest, failed
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.records import encodable
@@ -49,7 +49,8 @@ def read(path: Path) -> Session:
 def read_all(path: Path) -> list[Session]:
     """Every session of a history in which something was said; `rec` is the line at which a block begins."""
     sessions: list[Session] = []
-    reading = _Reading(path, None, 0)
+    room = Room()
+    reading = _Reading(path, None, 0, room)
     consumed, number, ended = 0, 0, True
     with path.open("rb") as handle:
         for line in _lines(handle):
@@ -59,12 +60,15 @@ def read_all(path: Path) -> list[Session]:
             text = encodable(line.decode("utf-8", "replace").replace("\0", "").lstrip("\ufeff").rstrip("\r\n"))
             if text.startswith(_START):
                 sessions.append(reading.finish())
-                reading = _Reading(path, text.removeprefix(_START).strip(), number)
+                if not sessions[-1].events:
+                    sessions.pop()
+                reading = _Reading(path, text.removeprefix(_START).strip(), number, room)
             else:
                 reading.take(number, text)
     sessions.append(reading.finish())
     spoken = [session for session in sessions if session.events] or sessions[-1:]
     spoken[0].consumed = consumed
+    spoken[0].problems.extend(room.problems(path))
     return spoken
 
 
@@ -87,9 +91,9 @@ def _lines(handle: BufferedReader) -> Iterator[bytes]:
 class _Reading:
     """One session of a history: blocks of a person's, of tools' and of the assistant's lines."""
 
-    def __init__(self, path: Path, started: str | None, first: int) -> None:
+    def __init__(self, path: Path, started: str | None, first: int, room: Room) -> None:
         name = re.sub(r"\W+", "-", started).strip("-") if started else path.stem.lstrip(".")
-        self.draft = Draft(agent, path, f"aider-{name}" if started else name)
+        self.draft = Draft(agent, path, f"aider-{name}" if started else name, room)
         self.started, self.first = started, first
         self.draft.at(_local_time(started))
         self.draft.session.cwd = str(path.parent) if path.name == ".aider.chat.history.md" else None

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions.event import Problem
+
 MAX_TEXT = 5_000  # characters of one event's text, or of one string among a call's arguments
-MAX_EVENTS = 300_000  # of one session; the longest real ones have some ten thousand
+MAX_EVENTS = 300_000  # of one log; the longest real ones have some ten thousand
+MAX_HELD = 200_000_000  # bytes of all of them
+OF_AN_EVENT = 300  # bytes that it takes besides its text and arguments
+OF_A_SESSION = 1_000  # and a session besides its events
 MAX_ARGUMENTS = 20_000  # bytes of all the arguments of one call
-KEPT_OF_A_PERSON = 1_000  # characters of a person's words that even the longest session keeps
+KEPT_OF_A_PERSON = 1_000  # characters of a person's words that a session keeps when it shortens other texts
+ROOM_OF_A_PERSON = 128_000_000  # bytes held, from which on their words are shortened like the rest
 MAX_ITEMS = 50  # items of one list or object among a call's arguments
 MAX_DEPTH = 6
-# From so many bytes held on, a session keeps only so many characters of each later text.
+# From so many bytes held on, a log keeps only so many characters of each later text.
 ROOM = ((64_000_000, 1_000), (96_000_000, 200))
 HEAD_SHARE = 0.7  # the beginning says what ran, the end says how it came out
 TELLING_SHARE = 0.2  # of the whole, for lines of the middle that tell of a failure
@@ -20,6 +28,38 @@ SEARCHED = 300_000  # characters of the middle looked through for such lines
 
 # Plain searches, because a case-insensitive pattern costs more than parsing the line it came in.
 _TELLING = ("error", "Error", "ERROR", "failed", "Failed", "FAILED", "Traceback", "xit code")
+
+
+@dataclass(slots=True)
+class Room:
+    """What is kept of one log so far, and how much of the next text there is room for."""
+
+    events: int = 0
+    held: int = 0  # bytes
+    limit: int = MAX_TEXT  # characters of the next text
+    full: int | None = None  # the first record that found no room
+
+    def for_a_person(self) -> int:
+        """How many characters of a person's words are kept."""
+        return max(self.limit, KEPT_OF_A_PERSON) if self.held < ROOM_OF_A_PERSON else self.limit
+
+    def takes(self, rec: int, size: int) -> bool:
+        """Counts an event with so many bytes of text and arguments; False when the log is full."""
+        if self.events >= MAX_EVENTS or self.held >= MAX_HELD:
+            if self.full is None:
+                self.full = rec
+            return False
+        self.events += 1
+        self.held += size + OF_AN_EVENT
+        for full, smaller in ROOM:
+            if self.held >= full:
+                self.limit = smaller
+        return True
+
+    def problems(self, path: Path) -> list[Problem]:
+        """That there was more than is kept, if so."""
+        reason = "there is no room for more of this log; this record and most of those after it are left out"
+        return [] if self.full is None else [Problem(str(path), self.full, reason)]
 
 
 def shorten(text: str, limit: int = MAX_TEXT) -> str:
@@ -55,16 +95,6 @@ def weight(value: Any) -> int:
     if isinstance(value, list):
         return 64 + sum(8 + weight(item) for item in value)
     return 32
-
-
-def room(held: int) -> tuple[int, float]:
-    """How many characters of the next text a session keeps that already holds so many bytes, and up to how many."""
-    limit = MAX_TEXT
-    for full, smaller in ROOM:
-        if held < full:
-            return limit, full
-        limit = smaller
-    return limit, float("inf")
 
 
 def _bounded(value: Any, limit: int, depth: int) -> Any:

@@ -115,6 +115,11 @@ def discover(home: Path, environ: Mapping[str, str], agent: str | None = None) -
                 yield reader.agent, path
 
 
+def files_of(path: Path) -> list[Path]:
+    """The files that make up one log: itself, or all below a folder that is one session."""
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+
+
 def logs_in(path: Path) -> Iterator[Path]:
     """The logs at a path: itself, or every file of a known agent below it. Follows links, but no folder twice."""
     if not path.is_dir() or _folder_reader(path) is not None:

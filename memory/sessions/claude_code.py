@@ -72,8 +72,9 @@ class _Reading:
         self.path = path
         self.draft = Draft(agent, path)
         self.session = self.draft.session
-        self.queue = Queue()
-        self.ids: dict[str, None] = {}
+        self.queue = Queue(self.draft)
+        self.first_id: str | None = None
+        self.named_by_file = False  # whether a record carries the file's name as its session
         self.agent_id: str | None = None
         self.sidechain: bool | None = None  # whether the first record of the conversation is a subagent's
         self.redacted: deque[str] = deque()
@@ -85,8 +86,9 @@ class _Reading:
     def take(self, rec: int, record: dict[str, Any]) -> None:
         kind = record.get("type")
         session_id = record.get("sessionId")
-        if type(session_id) is str:
-            self.ids.setdefault(session_id)
+        if type(session_id) is str and session_id.strip():
+            self.first_id = self.first_id or session_id
+            self.named_by_file = self.named_by_file or session_id == self.path.stem
         ts = seconds(record.get("timestamp"))
         self.draft.at(ts, record.get("cwd"), record.get("gitBranch"))
         if kind in _TALK:
@@ -129,15 +131,15 @@ class _Reading:
             session.events.sort(key=lambda event: event.rec)
         if self.retracted:
             session.events = [event for event in session.events if event.key.partition(":")[0] not in self.retracted]
-        first = next(iter(self.ids), None)
+        first = self.first_id
         if self.sidechain and (self.agent_id or stem.startswith("agent-")):
-            session.id = f"agent-{self.agent_id}" if self.agent_id else stem
+            self.draft.named(f"agent-{self.agent_id}" if self.agent_id else stem)
             folder = next((p for p in self.path.parents if p.name == "subagents"), None)
             parent = first if first != session.id else folder.parent.name if folder else None
             session.parent_id = parent
             session.interactive = False
         else:
-            session.id = stem if stem in self.ids or first is None else first
+            self.draft.named(stem if self.named_by_file else first)
             session.interactive = self.present or not self.programmed
         return session
 

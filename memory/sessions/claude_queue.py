@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from acemem.memory.sessions.bounds import shorten
 from acemem.memory.sessions.claude_texts import plain_text, said
-from acemem.memory.sessions.draft import digest
+from acemem.memory.sessions.draft import Draft, digest
 from acemem.memory.sessions.event import SessionEvent
 from acemem.memory.sessions.timestamps import seconds
 
 COMPARED = 200  # characters by which a queued message is recognised in the conversation
+WAITING, QUEUED = 500, 5_000  # messages that wait at once, and of a whole log; no person types so many
 KEPT = 2_000  # characters of each delivered message searched for queued ones, for several may be sent as one
 
 
@@ -28,6 +28,7 @@ class _Queued:
 class Queue:
     """The queue of one session; `steering()` yields what reached it and nothing else in the log."""
 
+    draft: Draft
     queued: list[_Queued] = field(default_factory=list)
     waiting: list[_Queued] = field(default_factory=list)
 
@@ -35,9 +36,11 @@ class Queue:
         """Takes one `queue-operation` record."""
         operation, content = record.get("operation"), plain_text(record.get("content"))
         if operation == "enqueue":
-            item = _Queued(rec, _same(content), _event(rec, record, content))
+            event = self._event(rec, record, content) if len(self.queued) < QUEUED else None
+            item = _Queued(rec, _same(content), event)
             self.waiting.append(item)
-            if item.event is not None:
+            del self.waiting[:-WAITING]
+            if event is not None:
                 self.queued.append(item)
         elif operation in ("dequeue", "remove") and self.waiting:
             # Not first in, first out: notifications share the queue. A record that names its text is believed.
@@ -57,15 +60,14 @@ class Queue:
         said = "\n".join(_same(event.text, KEPT) for event in shown if event.kind == "human")
         return [item.event for item in self.queued if item.event and item.waiting and item.text not in said]
 
-
-def _event(rec: int, record: dict[str, Any], content: str) -> SessionEvent | None:
-    if content.lstrip().startswith(("{", "/")):
-        return None  # the state of a background task, a command
-    words = said(content)
-    if words is None or words.kind != "human":
-        return None
-    key = "queue:" + digest(record.get("timestamp"), content)
-    return SessionEvent("human", rec, key, shorten(words.text), seconds(record.get("timestamp")), args={"queued": True})
+    def _event(self, rec: int, record: dict[str, Any], content: str) -> SessionEvent | None:
+        if content.lstrip().startswith(("{", "/")):
+            return None  # the state of a background task, a command
+        words = said(content)
+        if words is None or words.kind != "human":
+            return None
+        key = "queue:" + digest(record.get("timestamp"), content)
+        return self.draft.made("human", rec, key, words.text, seconds(record.get("timestamp")), args={"queued": True})
 
 
 def _same(text: str, limit: int = COMPARED) -> str:

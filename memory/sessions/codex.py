@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from acemem.memory.sessions import zstandard_file
-from acemem.memory.sessions.draft import Draft, digest, event, plain_text, shown
+from acemem.memory.sessions.bounds import MAX_EVENTS
+from acemem.memory.sessions.draft import Draft, digest, plain_text, shown
 from acemem.memory.sessions.event import Session, SessionEvent
 from acemem.memory.sessions.records import HEAD, Log, head_records
 from acemem.memory.sessions.responses import CALLS, OUTPUTS, take_item
@@ -42,8 +43,10 @@ def detect(head: bytes, path: Path) -> bool:
     if head.startswith(zstandard_file.MAGIC):
         try:
             with zstandard_file.open_unpacked(path) as handle:
-                head = handle.read(HEAD)
-        except zstandard_file.Missing:
+                head = handle.read1(HEAD)
+        except (zstandard_file.Missing, zstandard_file.Damaged):
+            return path.name.startswith("rollout-")
+        if not head_records(head):  # damaged before the first record
             return path.name.startswith("rollout-")
     records = head_records(head)
     for record in records[:20]:
@@ -134,8 +137,7 @@ class _Reading:
             return
         self.known = True
         session, git, source = self.draft.session, payload.get("git"), payload.get("source")
-        if isinstance(payload.get("id"), str):
-            session.id = payload["id"]
+        self.draft.named(payload.get("id"))
         self.draft.at(None, payload.get("cwd"), git.get("branch") if isinstance(git, dict) else None)
         parent = payload.get("forked_from_id")
         if isinstance(source, dict):
@@ -153,7 +155,7 @@ class _Reading:
                 else:
                     self._human(self.sent, rec, text, sent, item.get("id"))
             return
-        if isinstance(item.get("call_id"), str):
+        if isinstance(item.get("call_id"), str) and len(self.calls) < MAX_EVENTS:
             self.calls.add(item["call_id"])
         take_item(self.draft, rec, item, sent, self.failures)
 
@@ -174,7 +176,8 @@ class _Reading:
             self.draft.add("meta", rec, digest(kind, sent, text), text, seconds(sent), error=True)
         elif isinstance(call_id, str):
             code = message.get("exit_code")
-            if message.get("success") is False or (isinstance(code, int) and code != 0):
+            failed = message.get("success") is False or (isinstance(code, int) and code != 0)
+            if failed and len(self.failures) < MAX_EVENTS:
                 self.failures.add(call_id)
 
     def _human(self, events: list[SessionEvent], rec: int, text: str, sent: Any, name: Any) -> None:
@@ -183,7 +186,7 @@ class _Reading:
         if text.lstrip().startswith(_INJECTED):
             return
         key = name if isinstance(name, str) and name else digest("user", sent, text)
-        made = event("human", rec, key, text, seconds(sent))
+        made = self.draft.made("human", rec, key, text, seconds(sent))
         if made is not None:
             events.append(made)
 
@@ -210,8 +213,8 @@ class _Reading:
     def _executed(self, rec: int, kind: str, record: dict[str, Any]) -> None:
         session, item = self.draft.session, record.get("item")
         session.interactive = False
-        if kind == "thread.started" and isinstance(record.get("thread_id"), str):
-            session.id = record["thread_id"]
+        if kind == "thread.started":
+            self.draft.named(record.get("thread_id"))
         elif kind == "turn.failed":
             session.success = False
             text = shown(record.get("error"))

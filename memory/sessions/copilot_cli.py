@@ -36,8 +36,9 @@ def read(path: Path) -> Session:
 
 
 def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
-    """The event files below `~/.copilot/session-state`."""
-    yield from sorted((home / ".copilot" / "session-state").glob("*/events.jsonl"))
+    """The event files below `session-state` of `$COPILOT_HOME`, by default `~/.copilot`."""
+    root = Path(environ.get("COPILOT_HOME") or home / ".copilot")
+    yield from sorted((root / "session-state").glob("*/events.jsonl"))
 
 
 def _take(draft: Draft, rec: int, record: dict[str, Any], data: dict[str, Any], called: set[str]) -> None:
@@ -47,8 +48,8 @@ def _take(draft: Draft, rec: int, record: dict[str, Any], data: dict[str, Any], 
     context = context if isinstance(context, dict) else {}
     draft.at(ts, context.get("cwd"), context.get("branch"))
     call_id = data.get("toolCallId")
-    if kind == "session.start" and isinstance(data.get("sessionId"), str):
-        draft.session.id = data["sessionId"]
+    if kind == "session.start":
+        draft.named(data.get("sessionId"))
     elif kind == "user.message":
         # A subagent's task is written by the agent; `transformedContent` holds what was added to the words.
         machine = bool(data.get("parentAgentTaskId")) or data.get("source") == "system"

@@ -23,7 +23,8 @@ def found_logs(agent: str | None, since: str | None, now: float) -> list[tuple[s
     dated = []
     for name, path in catalog.discover(Path.home(), os.environ, agent):
         try:
-            changed = path.stat().st_mtime
+            # A folder's own time is that of its last new file, and its files grow.
+            changed = max((file.stat().st_mtime for file in catalog.files_of(path)), default=0.0)
         except OSError:
             continue  # gone since it was listed: agents delete their own old logs
         if changed >= oldest:

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from acemem.memory.sessions.bounds import KEPT_OF_A_PERSON, MAX_EVENTS, MAX_TEXT, bounded, room, shorten, weight
-from acemem.memory.sessions.event import EventKind, Problem, Session, SessionEvent
+from acemem.memory.sessions.bounds import MAX_TEXT, OF_A_SESSION, Room, bounded, shorten, weight
+from acemem.memory.sessions.event import EventKind, Session, SessionEvent
 from acemem.memory.sessions.injected import without_injected
 from acemem.memory.sessions.records import Log
 
@@ -24,6 +24,7 @@ _EXIT = re.compile(
 _NOTHING_WITHOUT_TEXT = ("human", "assistant", "summary", "plan", "injected", "meta")
 _PERSONS = ("human", "reject", "answer", "plan")
 _encode = json.JSONEncoder(sort_keys=True, default=str).encode
+MAX_ID = 200  # characters of a session's name
 _LOOKED_AT = 400  # characters at either end of an output in which tools put the exit code
 _QUOTES_OTHERS = re.compile(r"read|view|open|cat\b|grep|search|glob|find|fetch|list|\bls\b", re.IGNORECASE)
 
@@ -31,12 +32,17 @@ _QUOTES_OTHERS = re.compile(r"read|view|open|cat\b|grep|search|glob|find|fetch|l
 class Draft:
     """Collects events in the order of the log, their texts cleaned and bounded."""
 
-    def __init__(self, agent: str, path: Path, id: str | None = None) -> None:
+    def __init__(self, agent: str, path: Path, id: str | None = None, room: Room | None = None) -> None:
+        """`room` is shared by the sessions of one log."""
         self.session = Session(agent, id or path.stem, str(path))
         self._calls: dict[str, tuple[str | None, dict[str, Any], str]] = {}
-        self._held = 0  # bytes of text in the events
-        self._limit, self._until = room(0)
-        self._full: int | None = None  # the first record that found no room
+        self.room = room or Room()
+        self.room.held += OF_A_SESSION
+
+    def named(self, id: Any) -> None:
+        """Takes the session's own name from a record that gives one."""
+        if isinstance(id, str) and id.strip():
+            self.session.id = id.strip()[:MAX_ID]
 
     def at(self, ts: float | None, cwd: Any = None, branch: Any = None) -> None:
         """Takes when and where the session began from the first record that says so."""
@@ -62,19 +68,40 @@ class Draft:
         call_id: str | None = None,
     ) -> None:
         """One event; without text, once injected spans are cut, only a kind that says something without it."""
-        limit = max(self._limit, KEPT_OF_A_PERSON) if kind in _PERSONS else self._limit
-        made = event(kind, rec, key, text, ts, tool=tool, args=args, error=error, call_id=call_id, limit=limit)
+        made = self.made(kind, rec, key, text, ts, tool=tool, args=args, error=error, call_id=call_id)
         if made is not None:
-            self._keep(made, len(made.text))
+            self.session.events.append(made)
+
+    def made(
+        self,
+        kind: EventKind,
+        rec: int,
+        key: str,
+        text: Any = "",
+        ts: float | None = None,
+        *,
+        tool: str | None = None,
+        args: dict[str, Any] | None = None,
+        error: bool = False,
+        call_id: str | None = None,
+    ) -> SessionEvent | None:
+        """An event for which there is room, not yet among the session's; None for one that `add` would not take."""
+        limit = self.room.for_a_person() if kind in _PERSONS else self.room.limit
+        event = _event(kind, rec, key, text, ts, tool=tool, args=args, error=error, call_id=call_id, limit=limit)
+        if event is None:
+            return None
+        size = weight(event.text) + weight(event.args) if event.args else weight(event.text)
+        return event if self.room.takes(rec, size) else None
 
     def call(self, rec: int, key: str, tool: Any, given: Any, ts: float | None, call_id: Any = None) -> None:
         """A tool call; `given` are its arguments as an object or as JSON text."""
         tool = sys.intern(tool) if isinstance(tool, str) and tool else "unknown"
         call_id = call_id if isinstance(call_id, str) else None
-        args = arguments(given, self._limit)
-        if call_id is not None:
-            self._calls[call_id] = (tool, args, call_id)
-        self._keep(SessionEvent("call", rec, key, "", ts, tool, args, False, call_id), weight(args))
+        args = arguments(given, self.room.limit)
+        if self.room.takes(rec, weight(args)):
+            if call_id is not None:
+                self._calls[call_id] = (tool, args, call_id)
+            self.session.events.append(SessionEvent("call", rec, key, "", ts, tool, args, False, call_id))
 
     def result(
         self,
@@ -105,9 +132,7 @@ class Draft:
         """The session, with what its log could not give."""
         self.session.problems.extend(log.problems)
         self.session.consumed = log.consumed
-        if self._full is not None:
-            reason = f"more than {MAX_EVENTS:,} events; this record and those after it are left out"
-            self.session.problems.append(Problem(self.session.path, self._full, reason))
+        self.session.problems.extend(self.room.problems(log.path))
         return self.session
 
     def called(self, call_id: Any) -> tuple[str | None, dict[str, Any]]:
@@ -116,17 +141,8 @@ class Draft:
             return self._calls[call_id][:2]
         return None, {}
 
-    def _keep(self, made: SessionEvent, size: int) -> None:
-        if len(self.session.events) < MAX_EVENTS:
-            self.session.events.append(made)
-            self._held += size
-            if self._held >= self._until:
-                self._limit, self._until = room(self._held)
-        elif self._full is None:
-            self._full = made.rec
 
-
-def event(
+def _event(
     kind: EventKind,
     rec: int,
     key: str,
@@ -137,7 +153,7 @@ def event(
     args: dict[str, Any] | None = None,
     error: bool = False,
     call_id: str | None = None,
-    limit: int = MAX_TEXT,
+    limit: int,
 ) -> SessionEvent | None:
     """An event with its text cleaned and bounded; None when nothing is left of one that is nothing but text."""
     text = without_injected(text).strip() if isinstance(text, str) else ""
@@ -170,11 +186,8 @@ def arguments(given: Any, limit: int = MAX_TEXT) -> dict[str, Any]:
 
 def digest(*parts: Any) -> str:
     """A key for a record that names itself in no other way: the same parts give the same key everywhere."""
-    state = blake2b(digest_size=16)
-    for part in parts:
-        text = part if isinstance(part, str) else "" if part is None else _encode(part)
-        state.update(text.encode("utf-8", "replace") + b"\0")
-    return state.hexdigest()
+    texts = [part if type(part) is str else "" if part is None else _encode(part) for part in parts]
+    return blake2b(("\0".join(texts) + "\0").encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def plain_text(content: Any, limit: int = 100 * MAX_TEXT) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions.bounds import MAX_EVENTS
 from acemem.memory.sessions.draft import Draft, digest, plain_text, shown
 from acemem.memory.sessions.event import Session, SessionEvent
 from acemem.memory.sessions.records import Log, head_document, head_records
@@ -64,12 +65,10 @@ class _Reading:
 
     def head(self, record: dict[str, Any]) -> None:
         """Takes what a document's outer fields, or a first line, say of the session."""
-        session = self.draft.session
-        if isinstance(record.get("sessionId"), str):
-            session.id = record["sessionId"]
+        self.draft.named(record.get("sessionId"))
         self.draft.at(seconds(record.get("startTime")))
         if record.get("kind") == "subagent":
-            session.interactive = False
+            self.draft.session.interactive = False
 
     def take(self, rec: int, record: dict[str, Any]) -> None:
         if "$rewindTo" in record:
@@ -89,7 +88,8 @@ class _Reading:
             sent = record.get("timestamp")
             key = name if isinstance(name, str) and name else digest(record.get("type"), sent, record.get("content"))
             self.draft.at(seconds(sent))
-            self.messages[key] = self._events(rec, key, record, seconds(sent))
+            if key in self.messages or len(self.messages) < MAX_EVENTS:
+                self.messages[key] = self._events(rec, key, record, seconds(sent))
 
     def finish(self, log: Log) -> Session:
         session = self.draft.finish(log)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions.bounds import Room
 from acemem.memory.sessions.draft import Draft, digest, plain_text
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.records import Log, head_document, head_records
@@ -44,20 +45,22 @@ def read_all(path: Path) -> list[Session]:
     A recorded reward makes the outcome: 1 is success.
     """
     log = Log(path)
-    together = Draft(agent, path)
+    room = Room()
+    together = Draft(agent, path, room=room)
     chain = ""
     sessions: list[Session] = []
     for rec, record in log:
         messages = _messages(record)
         if messages is not None:
-            sessions.append(_conversation(path, rec, record, messages))
+            if room.full is None:
+                sessions.append(_conversation(path, rec, record, messages, room))
         elif _is_message(record) or record.get("type") in (*CALLS, *OUTPUTS):
             chain = _take(together, rec, record, chain)
     if together.session.events or not sessions:
         sessions.insert(0, together.session)
     if len(sessions) == 1:
         sessions[0].id = path.stem
-    sessions[0].problems, sessions[0].consumed = log.problems, log.consumed
+    sessions[0].problems, sessions[0].consumed = [*log.problems, *room.problems(path)], log.consumed
     return sessions
 
 
@@ -66,8 +69,8 @@ def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
     return iter(())
 
 
-def _conversation(path: Path, rec: int, record: dict[str, Any], messages: list[Any]) -> Session:
-    draft = Draft(agent, path, f"{path.stem}#{rec}")
+def _conversation(path: Path, rec: int, record: dict[str, Any], messages: list[Any], room: Room) -> Session:
+    draft = Draft(agent, path, f"{path.stem}#{rec}", room)
     session = draft.session
     # A benchmark repeats a task: the trial tells its conversations apart where their words do not.
     chain = digest(record.get("task_id"), record.get("trial")) if "task_id" in record else ""

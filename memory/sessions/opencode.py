@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions.bounds import Room
 from acemem.memory.sessions.draft import Draft, plain_text, shown
 from acemem.memory.sessions.event import Session
-from acemem.memory.sessions.records import Log, encodable, head_document, load_document
+from acemem.memory.sessions.records import Log, encodable, head_document, load_document, loads
 from acemem.memory.sessions.timestamps import seconds
 
 agent = "opencode"
@@ -19,6 +19,8 @@ agent = "opencode"
 _MAGIC = b"SQLite format 3\0"
 _REFUSED = "rejected permission"
 _FEEDBACK = "feedback:"
+# The second when SQLite's message quotes a damaged name, the third for a column that is not there.
+_UNREADABLE = (sqlite3.Error, UnicodeDecodeError, IndexError)
 
 
 def detect(head: bytes, path: Path) -> bool:
@@ -27,7 +29,7 @@ def detect(head: bytes, path: Path) -> bool:
         try:
             with closing(_connect(path)) as database:
                 return bool(_tables(database) & {"part", "session_message"})
-        except sqlite3.Error:
+        except _UNREADABLE:
             return False
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return False
@@ -61,25 +63,31 @@ def read_all(path: Path) -> list[Session]:
 
 
 def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
-    """The databases below `$XDG_DATA_HOME`, by default `~/.local/share`, in `opencode`."""
+    """The database `$OPENCODE_DB`, else those in `opencode` below `$XDG_DATA_HOME`, by default `~/.local/share`."""
     root = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+    if environ.get("OPENCODE_DB"):
+        yield from (path for path in (root / environ["OPENCODE_DB"],) if path.is_file())
+        return
     yield from sorted(root.glob("opencode*.db"))
 
 
 def _read_database(path: Path, log: Log) -> list[Session]:
     sessions: list[Session] = []
+    room = Room()
     try:
         with closing(_connect(path)) as database:
             tables = _tables(database)
             # A migrated database holds the same messages twice: one generation is read, the newer one.
             newer = "session_message" in tables and database.execute("SELECT 1 FROM session_message").fetchone()
-            for draft in _newer(database, path, tables, log) if newer else _older(database, path, tables, log):
+            for draft in (_newer if newer else _older)(database, path, tables, log, room):
                 sessions.append(draft.session)
-    except sqlite3.Error as error:
+                if room.full is not None:
+                    break
+    except _UNREADABLE as error:
         log.note(0, f"database cannot be read further: {error}")
     if not sessions:
         sessions.append(Draft(agent, path).session)
-    sessions[0].problems, sessions[0].consumed = log.problems, path.stat().st_size
+    sessions[0].problems, sessions[0].consumed = [*log.problems, *room.problems(path)], path.stat().st_size
     return sessions
 
 
@@ -103,12 +111,13 @@ def _tables(database: sqlite3.Connection) -> set[str]:
     return {str(row[0]) for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def _older(database: sqlite3.Connection, path: Path, tables: set[str], log: Log) -> Iterator[Draft]:
+def _older(database: sqlite3.Connection, path: Path, tables: set[str], log: Log, room: Room) -> Iterator[Draft]:
     if not {"session", "message", "part"} <= tables:
         return
     for row in database.execute("SELECT * FROM session ORDER BY time_created"):
         info = dict(row)
-        draft = _begin(path, {**info, "parentID": info.get("parent_id"), "time": {"created": info.get("time_created")}})
+        parent = info.get("parent_id")
+        draft = _begin(path, {**info, "parentID": parent, "time": {"created": info.get("time_created")}}, room)
         query = "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id"
         for rec, message in enumerate(database.execute(query, (info.get("id"),))):
             found = database.execute("SELECT * FROM part WHERE message_id = ? ORDER BY id", (message["id"],))
@@ -117,7 +126,7 @@ def _older(database: sqlite3.Connection, path: Path, tables: set[str], log: Log)
         yield draft
 
 
-def _newer(database: sqlite3.Connection, path: Path, tables: set[str], log: Log) -> Iterator[Draft]:
+def _newer(database: sqlite3.Connection, path: Path, tables: set[str], log: Log, room: Room) -> Iterator[Draft]:
     known: dict[str, dict[str, Any]] = {}
     for table in ("session", "session_v2"):
         if table in tables:
@@ -128,7 +137,7 @@ def _newer(database: sqlite3.Connection, path: Path, tables: set[str], log: Log)
     for name in names:
         info = known.get(str(name), {"id": name})
         parent = info.get("parent_id")
-        draft = _begin(path, {**info, "parentID": parent, "time": {"created": info.get("time_created")}})
+        draft = _begin(path, {**info, "parentID": parent, "time": {"created": info.get("time_created")}}, room)
         query = "SELECT * FROM session_message WHERE session_id = ? ORDER BY seq"
         for rec, row in enumerate(database.execute(query, (name,))):
             _entry(draft, rec, str(row["id"]), str(row["type"]), _data(row["data"], log), seconds(row["time_created"]))
@@ -137,17 +146,17 @@ def _newer(database: sqlite3.Connection, path: Path, tables: set[str], log: Log)
 
 def _data(text: Any, log: Log) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         log.note(0, f"a row holds no JSON: {error}")
         return {}
     return encodable(value) if isinstance(value, dict) else {}
 
 
-def _begin(path: Path, info: Any) -> Draft:
+def _begin(path: Path, info: Any, room: Room | None = None) -> Draft:
     info = info if isinstance(info, dict) else {}
     name, time, parent = info.get("id"), info.get("time"), info.get("parentID")
-    draft = Draft(agent, path, name if isinstance(name, str) and name else None)
+    draft = Draft(agent, path, name if isinstance(name, str) and name else None, room)
     draft.at(seconds(time.get("created")) if isinstance(time, dict) else None, info.get("directory"))
     if isinstance(parent, str) and parent:
         # A session with a parent is a subagent's: another agent wrote its "user" texts.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions.bounds import Room
 from acemem.memory.sessions.draft import Draft, digest, failed, plain_text, shown
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.records import HEAD, Log, head_document, head_records, load_document
@@ -74,16 +75,18 @@ def read(path: Path) -> Session:
 def read_all(path: Path) -> list[Session]:
     """Every run of an evaluation, one a line, or the one session of an event list; `rec` is the event's index."""
     log = Log(path)
-    together = Draft(agent, path)
+    room = Room()
+    together = Draft(agent, path, room=room)
     sessions: list[Session] = []
     for rec, record in log:
         if isinstance(record.get("history"), list):
-            sessions.append(_run(path, rec, record))
+            if room.full is None:
+                sessions.append(_run(path, rec, record, room))
         else:
             _take(together, rec, record, "")
     if together.session.events or not sessions:
         sessions.insert(0, together.session)
-    sessions[0].problems, sessions[0].consumed = log.problems, log.consumed
+    sessions[0].problems, sessions[0].consumed = [*log.problems, *room.problems(path)], log.consumed
     return sessions
 
 
@@ -94,10 +97,10 @@ def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
             yield folder
 
 
-def _run(path: Path, rec: int, record: dict[str, Any]) -> Session:
+def _run(path: Path, rec: int, record: dict[str, Any], room: Room) -> Session:
     name = record.get("instance_id")
     name = name if isinstance(name, str) and name else f"{path.stem}#{rec}"
-    draft = Draft(agent, path, name)
+    draft = Draft(agent, path, name, room)
     draft.session.interactive = False
     draft.session.success = _success(record)
     index = 0

@@ -26,10 +26,10 @@ def read(path: Path) -> Session:
     for rec, record in log:
         ts = seconds(record.get("timestamp"))
         draft.at(ts, record.get("cwd"))
-        if record.get("type") == "session" and isinstance(record.get("id"), str):
-            draft.session.id = record["id"]
+        if record.get("type") == "session":
+            draft.named(record.get("id"))
             parent = record.get("parentSession")
-            draft.session.parent_id = Path(parent).stem if isinstance(parent, str) and parent else None
+            draft.session.parent_id = Path(parent).stem or None if isinstance(parent, str) else None
         # Names are eight characters long: the time keeps those of different sessions apart.
         key = digest(record.get("id"), record.get("timestamp"))
         message = record.get("message")
@@ -41,7 +41,10 @@ def read(path: Path) -> Session:
 
 
 def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
-    """Sessions below `$PI_CODING_AGENT_DIR`, by default `~/.pi/agent`."""
+    """Sessions in `$PI_CODING_AGENT_SESSION_DIR`, else below `$PI_CODING_AGENT_DIR`, by default `~/.pi/agent`."""
+    if environ.get("PI_CODING_AGENT_SESSION_DIR"):  # then without a folder for each project
+        yield from sorted(Path(environ["PI_CODING_AGENT_SESSION_DIR"]).rglob("*.jsonl"))
+        return
     root = Path(environ.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent")
     yield from sorted((root / "sessions").glob("*/*.jsonl"))
 

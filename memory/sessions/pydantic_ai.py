@@ -41,9 +41,8 @@ def fill(draft: Draft, messages: Iterable[tuple[int, dict[str, Any]]]) -> None:
     for rec, message in messages:
         if not _is_message(message):
             continue
-        conversation = message.get("conversation_id")
-        if isinstance(conversation, str) and conversation and draft.session.started is None:
-            draft.session.id = conversation
+        if draft.session.started is None:
+            draft.named(message.get("conversation_id"))
         sent = message.get("timestamp")
         draft.at(seconds(sent))
         for part in message["parts"]:

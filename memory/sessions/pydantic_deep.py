@@ -20,7 +20,8 @@ agent = "pydantic-deep"
 
 _MESSAGES, _TOOLS = "messages.json", "tool_log.jsonl"
 _HOME = ".pydantic-deep"
-_UI = {"session_created", "user_message", "tool_start", "tool_output", "text_delta", "response", "status"}
+# A tuple, for what is looked up in it comes from a log and need not be hashable.
+_UI = ("session_created", "user_message", "tool_start", "tool_output", "text_delta", "response", "status")
 
 
 def detect(head: bytes, path: Path) -> bool:
@@ -165,8 +166,8 @@ def _read_events(path: Path) -> Session:
             draft.call(rec, key, record.get("tool_name"), record.get("args"), ts, f"tool:{calls}")
         elif kind == "tool_output":
             draft.result(rec, key, shown(record.get("output")), ts, f"tool:{calls}")
-        elif kind == "session_created" and isinstance(record.get("session_id"), str):
-            draft.session.id = record["session_id"]
+        elif kind == "session_created":
+            draft.named(record.get("session_id"))
         last = ts
     if said:
         draft.add("assistant", said_at, digest("text", said_at, said), said, last)

@@ -32,8 +32,8 @@ def read(path: Path) -> Session:
     log = Log(path)
     draft = Draft(agent, path)
     for rec, record in log:
-        if isinstance(record.get("sessionId"), str) and draft.session.started is None:
-            draft.session.id = record["sessionId"]
+        if draft.session.started is None:
+            draft.named(record.get("sessionId"))
         ts = seconds(record.get("timestamp"))
         draft.at(ts, record.get("cwd"), record.get("gitBranch"))
         message, name = record.get("message"), record.get("uuid")
@@ -46,8 +46,9 @@ def read(path: Path) -> Session:
 
 
 def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
-    """Chats below `~/.qwen/projects`."""
-    yield from sorted((home / ".qwen" / "projects").glob("*/chats/*.jsonl"))
+    """Chats below `projects` of `$QWEN_RUNTIME_DIR`, else of `$QWEN_HOME`, by default `~/.qwen`."""
+    root = Path(environ.get("QWEN_RUNTIME_DIR") or environ.get("QWEN_HOME") or home / ".qwen")
+    yield from sorted((root / "projects").glob("*/chats/*.jsonl"))
 
 
 def _part(draft: Draft, rec: int, key: str, record: dict[str, Any], part: dict[str, Any], ts: float | None) -> None:

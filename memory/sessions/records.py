@@ -15,6 +15,7 @@ MAX_LINE = 64 * 1024 * 1024  # bytes; longer lines are skipped, so one line cann
 MAX_PROBLEMS = 200  # a file of noise would otherwise yield one problem a line
 MAX_ATTEMPTS = 200  # places in one damaged line where a record is looked for
 MAX_PARTIAL_DEPTH = 20
+MAX_NESTING = 100  # of lists and objects in a record; what is deeper is left out
 HEAD = 64 * 1024  # bytes by which an agent is recognised
 
 Found = list[dict[str, Any]]
@@ -57,11 +58,15 @@ class Log:
         with self._open(self.path) as handle:
             first = True
             while (line := self._line(handle)) is not None:
+                if self._ended and b"{" not in line and len(self.problems) > MAX_PROBLEMS:
+                    # Neither a record nor a reason that would be listed: much of a file that is no log.
+                    self._consume(True)
+                    continue
                 escaped = _escaped(line)
                 text = line.decode("utf-8", "replace")
                 del line  # a line may be as long as the limit: never more copies of it than needed
                 try:
-                    value = json.loads(text)
+                    value = loads(text)
                 except (ValueError, RecursionError):
                     if not text.strip():
                         self._consume(self._ended)
@@ -176,11 +181,23 @@ def load_document(log: Log) -> Any:
     return value
 
 
+def loads(text: str) -> Any:
+    """The JSON value in a text, what is nested deeper than `MAX_NESTING` left out of it.
+
+    Raises ValueError for what is no JSON, RecursionError for nesting that the parser itself cannot follow.
+    """
+    value = json.loads(text)
+    # To count brackets in a short text costs less than to look into what came of it.
+    if len(text) > _SHORT or text.count("{") + text.count("[") > MAX_NESTING:
+        _cut_depth(value)
+    return value
+
+
 def parse_document(text: str) -> tuple[Any, tuple[int, str] | None]:
     """A JSON document and what is wrong with it: whole items before a cut are kept, the cut one is not."""
-    escaped = "\\ud" in text or "\\uD" in text
+    escaped = "\\u" in text and ("\\ud" in text or "\\uD" in text)
     try:
-        value = json.loads(text)
+        value = loads(text)
         return encodable(value) if escaped else value, None
     except RecursionError:
         return None, (1, "nested too deeply to be read")
@@ -208,7 +225,7 @@ def salvage(text: str) -> tuple[Found, str | None]:
     position, attempts, scanned = _blank(text, 0), 0, 0
     while position < len(text) and attempts < MAX_ATTEMPTS and scanned <= 4 * len(text):
         try:
-            value, end = _lenient.raw_decode(text, position)
+            value, end = _decode(text, position)
         except RecursionError:
             return found, damage or "nested too deeply to be read"
         except ValueError as error:
@@ -242,10 +259,11 @@ def _escapes_repaired(text: str) -> dict[str, Any] | None:
     if "\\" not in text:
         return None
     try:
-        value = _lenient.decode(_ESCAPE.sub(lambda escape: escape[0] if escape[1] else "\\\\", text))
+        repaired = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else "\\\\", text)
+        value, end = _decode(repaired, _blank(repaired, 0))
     except (ValueError, RecursionError):
         return None
-    return value if type(value) is dict else None
+    return value if type(value) is dict and _blank(repaired, end) == len(repaired) else None
 
 
 def head_records(head: bytes) -> Found:
@@ -259,6 +277,13 @@ def head_records(head: bytes) -> Found:
 
 def head_document(head: bytes) -> Any:
     """What can be told of a JSON document from its beginning: whole values only, the cut one dropped."""
+    if head not in _documents:
+        _documents.clear()
+        _documents[head] = _read_document(head)
+    return _documents[head]
+
+
+def _read_document(head: bytes) -> Any:
     text = head.removeprefix(b"\xef\xbb\xbf").replace(b"\0", b"").decode("utf-8", "replace")
     try:
         return _partial(text, _blank(text, 0), 0)
@@ -286,9 +311,15 @@ def encodable(value: Any) -> Any:
 def _read_head(head: bytes) -> Found:
     found: Found = []
     for line in head.removeprefix(b"\xef\xbb\xbf").replace(b"\0", b"").split(b"\n"):
+        if b"{" not in line:
+            continue
         text = line.decode("utf-8", "replace")
-        records = salvage(text)[0] if text.strip() else []
-        if not records and text.lstrip().startswith("{") and (part := head_document(line)):
+        try:
+            value = loads(text)
+            records = [value] if type(value) is dict else []
+        except (ValueError, RecursionError):
+            records = salvage(text)[0]
+        if not records and text.lstrip().startswith("{") and (part := _read_document(line)):
             records = [part]
         found.extend(records)
         if len(found) >= 200:
@@ -312,7 +343,7 @@ def _at_end(handle: BufferedReader) -> bool:
 def _partial(text: str, position: int, depth: int) -> Any:
     """As much of a damaged value as is whole; None when that is nothing."""
     try:
-        return _lenient.raw_decode(text, position)[0]
+        return _decode(text, position)[0]
     except ValueError:
         opening = text[position : position + 1]
     if depth > MAX_PARTIAL_DEPTH:
@@ -327,7 +358,7 @@ def _partial_list(text: str, position: int) -> list[Any]:
     items: list[Any] = []
     try:
         while True:
-            value, end = _lenient.raw_decode(text, _blank(text, position + 1))
+            value, end = _decode(text, _blank(text, position + 1))
             items.append(value)
             position = _blank(text, end)
             if text[position : position + 1] != ",":
@@ -341,10 +372,10 @@ def _partial_object(text: str, position: int, depth: int) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     try:
         while True:
-            key, end = _lenient.raw_decode(text, _blank(text, position + 1))
+            key, end = _decode(text, _blank(text, position + 1))
             start = _blank(text, _blank(text, end) + 1)
             try:
-                fields[str(key)], end = _lenient.raw_decode(text, start)
+                fields[str(key)], end = _decode(text, start)
             except ValueError:
                 if part := _partial(text, start, depth + 1):
                     fields[str(key)] = part
@@ -354,6 +385,30 @@ def _partial_object(text: str, position: int, depth: int) -> dict[str, Any]:
                 return fields
     except ValueError:
         return fields
+
+
+def _decode(text: str, position: int) -> tuple[Any, int]:
+    """The value that begins at a position, and its end."""
+    value, end = _lenient.raw_decode(text, position)
+    if end - position > 2 * MAX_NESTING:
+        _cut_depth(value)
+    return value, end
+
+
+def _cut_depth(value: Any) -> None:
+    """Empties the lists and objects that lie too deep for functions that call themselves."""
+    layer = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_NESTING):
+        if not layer:
+            return
+        layer = [
+            inner
+            for container in layer
+            for inner in (container.values() if type(container) is dict else container)
+            if type(inner) is dict or type(inner) is list
+        ]
+    for container in layer:
+        container.clear()
 
 
 def _reason(error: ValueError) -> str:
@@ -370,7 +425,7 @@ def _blank(text: str, position: int) -> int:
 
 def _escaped(data: bytes) -> bool:
     """Whether there may be lone surrogates: decoding makes none, so they can only come from escapes."""
-    return b"\\ud" in data or b"\\uD" in data
+    return b"\\u" in data and (b"\\ud" in data or b"\\uD" in data)
 
 
 def _kind(value: Any) -> str:
@@ -388,4 +443,6 @@ def _integer(digits: str) -> int | float:
 
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])?')
 _lenient = json.JSONDecoder(parse_int=_integer)
-_heads: dict[bytes, Found] = {}
+_SHORT = 20_000  # characters
+_heads: dict[bytes, Found] = {}  # of one head, which every reader is shown in turn
+_documents: dict[bytes, Any] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"\x28\xb5\x2f\xfd"
+_PIECE = 1 << 16
 
 
 class Missing(Exception):
@@ -39,7 +40,8 @@ class _Unpacked(RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            data = self._stream.read(len(buffer))
+            # In small pieces: where the data breaks, the piece that is asked for is lost.
+            data = self._stream.read(min(len(buffer), _PIECE))
         except (self._failure, EOFError) as error:
             raise Damaged(f"packed data cannot be unpacked further: {error}") from error
         buffer[: len(data)] = data

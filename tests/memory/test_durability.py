@@ -169,6 +169,8 @@ def test_feedback_that_was_acknowledged_survives_kill_9(home: Path, start: Start
     acknowledged: set[str] = set()
     for round in range(KILLS):
         [worker] = start(commands, for_ever=True)
+        while round == KILLS - 1 and '"event"' not in worker.printed():
+            time.sleep(0.005)  # at least one kill has to come after an acknowledgement
         acknowledged.update(re.findall(r'"event": "(e\d+)",\n', kill_after(worker, moments.uniform(0.0, 0.2))))
         with reopened(home) as memory:
             marks = {event.id: event for event in memory.home.ledger.events("feedback")}

@@ -121,6 +121,113 @@ def test_discovery_of_nothing(agent, tmp_path):
     assert list(catalog.discover(tmp_path, {}, agent)) == []
 
 
+# By agent: its usual place in the home folder; by variable that moves it, a setting and the place then.
+PLACES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "claude-code": (".claude/projects/-w/a.jsonl", {"CLAUDE_CONFIG_DIR": ("x", "x/projects/-w/a.jsonl")}),
+    "codex": (
+        ".codex/sessions/2026/03/01/rollout-b.jsonl",
+        {"CODEX_HOME": ("x", "x/archived_sessions/rollout-b.jsonl")},
+    ),
+    "pydantic-deep": (
+        ".pydantic-deep/sessions/s/messages.json",
+        {"PWD": ("x", "x/.pydantic-deep/sessions/s/messages.json")},
+    ),
+    "swe-agent": (
+        "",
+        {
+            "PWD": ("x", "x/trajectories/me/run.traj"),
+            "SWE_AGENT_TRAJECTORY_DIR": ("y", "y/me/run.traj"),
+        },
+    ),
+    "mini-swe-agent": (
+        ".config/mini-swe-agent/last.traj.json",
+        {"MSWEA_GLOBAL_CONFIG_DIR": ("x", "x/last.traj.json")},
+    ),
+    "opencode": (
+        ".local/share/opencode/opencode.db",
+        {
+            "XDG_DATA_HOME": ("x", "x/opencode/opencode-beta.db"),
+            "OPENCODE_DB": ("y/own.db", "y/own.db"),
+        },
+    ),
+    "gemini-cli": (".gemini/tmp/h/chats/session-1.jsonl", {"GEMINI_CLI_HOME": ("x", "x/.gemini/tmp/h/chats/1.json")}),
+    "qwen-code": (
+        ".qwen/projects/-w/chats/j.jsonl",
+        {
+            "QWEN_HOME": ("x", "x/projects/-w/chats/j.jsonl"),
+            "QWEN_RUNTIME_DIR": ("y", "y/projects/-w/chats/j.jsonl"),
+        },
+    ),
+    "copilot-cli": (".copilot/session-state/s/events.jsonl", {"COPILOT_HOME": ("x", "x/session-state/s/events.jsonl")}),
+    "cursor": (".cursor/projects/p/agent-transcripts/s/s.jsonl", {}),
+    "pi": (
+        ".pi/agent/sessions/--w--/1_s.jsonl",
+        {
+            "PI_CODING_AGENT_DIR": ("x", "x/sessions/--w--/1_s.jsonl"),
+            "PI_CODING_AGENT_SESSION_DIR": ("y", "y/1_s.jsonl"),
+        },
+    ),
+    "kimi": (".kimi/sessions/p/s/wire.jsonl", {"KIMI_SHARE_DIR": ("x", "x/sessions/p/s/wire.jsonl")}),
+    "openhands": (".openhands/sessions/s/events/0.json", {}),
+    "aider": (
+        ".aider.chat.history.md",
+        {
+            "PWD": ("x", "x/.aider.chat.history.md"),
+            "AIDER_CHAT_HISTORY_FILE": ("y/history.md", "y/history.md"),
+        },
+    ),
+}
+NOWHERE = {"pydantic-ai", "openai-chat"}  # written by many programs, wherever they like
+
+
+def place(home: Path, agent: str, name: str) -> Path:
+    """Puts a log of an agent where it belongs; returns what discovery calls it."""
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if agent == "openhands":
+        path.write_bytes(document({"id": 0, "source": "user", "action": "message", "args": {"content": "x"}}))
+        return path.parent.parent
+    path.write_bytes(LOGS["pydantic-ai" if agent == "pydantic-deep" else agent][1])
+    return path.parent if agent == "pydantic-deep" else path
+
+
+def test_every_agent_has_its_places():
+    """An agent that is read is also looked for, unless there is no place where it keeps its logs."""
+    assert sorted({*PLACES, *NOWHERE}) == AGENTS
+
+
+@pytest.mark.parametrize("agent_name", [name for name, (usual, _) in PLACES.items() if usual])
+def test_logs_are_found_in_their_usual_place(tmp_path, agent_name):
+    """Below the home folder, and under the agent's name only."""
+    path = place(tmp_path, agent_name, PLACES[agent_name][0])
+    assert list(catalog.discover(tmp_path, {}, agent_name)) == [(agent_name, path)]
+    assert list(catalog.discover(tmp_path, {})) == [(agent_name, path)]
+
+
+@pytest.mark.parametrize(
+    ("agent_name", "variable"), [(name, variable) for name, (_, moved) in PLACES.items() for variable in moved]
+)
+def test_an_agents_own_variables_move_its_place(tmp_path, agent_name, variable):
+    """The logs lie where the variable says; an empty one says nothing."""
+    usual, moved = PLACES[agent_name]
+    setting, name = moved[variable]
+    before = [place(tmp_path / "home", agent_name, usual)] if usual else []
+    path = place(tmp_path, agent_name, name)
+    found = [path for _, path in catalog.discover(tmp_path / "home", {variable: str(tmp_path / setting)}, agent_name)]
+    # What lies in the working folder is found besides, what a variable of the agent's own names instead.
+    assert found in ([path], [*before, path], [path, *before]) if variable == "PWD" else found == [path]
+    assert [path for _, path in catalog.discover(tmp_path / "home", {variable: ""}, agent_name)] == before
+
+
+@pytest.mark.parametrize("agent_name", [name for name, (_, moved) in PLACES.items() if len(moved) > 1])
+def test_the_more_telling_variable_counts(tmp_path, agent_name):
+    """Where two are set the one that speaks of sessions alone decides."""
+    moved = PLACES[agent_name][1]
+    paths = [place(tmp_path, agent_name, name) for _, name in moved.values()]
+    environ = {variable: str(tmp_path / setting) for variable, (setting, _) in moved.items()}
+    assert [path for _, path in catalog.discover(tmp_path / "home", environ, agent_name)] == paths[-1:]
+
+
 @pytest.mark.parametrize("agent_name", AGENTS)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=25)
 @given(data=st.data())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.memory.sessions import claude_code
+from acemem.memory.sessions import claude_code, claude_queue
 from acemem.memory.sessions.bounds import MAX_TEXT
 from acemem.memory.sessions.event import Session
 
@@ -560,6 +560,19 @@ def _storable(session: Session) -> None:
         assert isinstance(event.args, dict)
         json.dumps([event.text, event.args], ensure_ascii=False).encode()
     assert all(problem.reason for problem in session.problems)
+
+
+def test_a_queue_without_end_is_bounded(write, monkeypatch):
+    """No person types that much: what comes after the limits is not kept, and what came before is."""
+    monkeypatch.setattr(claude_queue, "QUEUED", 20)
+    monkeypatch.setattr(claude_queue, "WAITING", 5)
+    typed = [
+        {"type": "queue-operation", "operation": "enqueue", "content": f"use number {n}", "sessionId": "s"}
+        for n in range(100)
+    ]
+    taken = {"type": "queue-operation", "operation": "remove", "sessionId": "s"}
+    session = claude_code.read(write([*typed, taken]))
+    assert [event.text for event in session.events] == [f"use number {n}" for n in range(20)]
 
 
 def test_discovery(tmp_path: Path, write):

@@ -11,6 +11,7 @@ from acemem import UsageError
 from acemem.memory.sessions.discovery import found_logs, seconds, summaries
 from tests.conftest import NOON
 from tests.logs import conversation, write_log
+from tests.memory.sessions.logs import LOGS
 
 
 def place(user: Path, name: str, age: float, project: str = "-work-shop") -> Path:
@@ -61,6 +62,50 @@ def test_the_agents_own_variable_moves_its_place(
     moved = write_log(tmp_path / "config" / "projects" / "p" / "x.jsonl", conversation())
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
     assert found_logs(None, None, NOON) == [("claude-code", moved)]
+
+
+def test_logs_of_all_agents_are_in_one_order(fresh_surroundings: Path) -> None:
+    """Newest first, whoever wrote them; one agent's alone in the same order; both limits together."""
+    names = {
+        "claude-code": ".claude/projects/-w/a.jsonl",
+        "codex": ".codex/sessions/2026/03/01/rollout-b.jsonl",
+        "gemini-cli": ".gemini/tmp/h/chats/session-1.jsonl",
+        "kimi": ".kimi/sessions/p/s/wire.jsonl",
+    }
+    ages = {"kimi": 10, "claude-code": 20, "gemini-cli": 7_200, "codex": 90_000}
+    paths = {}
+    for agent, age in ages.items():
+        paths[agent] = write_log(fresh_surroundings / names[agent], [])
+        os.utime(paths[agent], (NOON - age, NOON - age))
+    older = place(fresh_surroundings, "older", 8_000)
+    everything = [*list(paths.items())[:3], ("claude-code", older), ("codex", paths["codex"])]
+    assert found_logs(None, None, NOON) == everything
+    assert found_logs("claude-code", None, NOON) == [("claude-code", paths["claude-code"]), ("claude-code", older)]
+    assert found_logs("claude-code", "1h", NOON) == [("claude-code", paths["claude-code"])]
+    assert found_logs(None, "1d", NOON) == everything[:4]
+
+
+@pytest.mark.parametrize(
+    ("agent", "files"),
+    [
+        ("pydantic-deep", {"messages.json": LOGS["pydantic-ai"][1], "tool_log.jsonl": b""}),
+        ("openhands", {"events/0.json": b'{"id": 0, "source": "user", "action": "message", "args": {"content": "x"}}'}),
+    ],
+)
+def test_a_session_folder_is_as_new_as_its_newest_file(
+    fresh_surroundings: Path, agent: str, files: dict[str, bytes]
+) -> None:
+    """The folder's own time tells when a file was added, not when one grew."""
+    folder = fresh_surroundings / f".{agent}" / "sessions" / "s"
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        os.utime(path, (NOON - 5, NOON - 5))
+    for path in (folder, *folder.glob("*/")):
+        os.utime(path, (NOON - 9_000, NOON - 9_000))
+    assert found_logs(agent, "1h", NOON) == [(agent, folder)]
+    assert found_logs(agent, "0m", NOON) == []
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import sys
+from contextlib import closing
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.memory.sessions import bounds, draft
+from acemem.memory.sessions import bounds, catalog
+from acemem.memory.sessions.bounds import Room
 from acemem.memory.sessions.draft import Draft, arguments, digest, failed, plain_text, shown
 from acemem.memory.sessions.records import Log
 from acemem.memory.sessions.timestamps import seconds
+from tests.memory.sessions.logs import lines
 
 
 @pytest.mark.parametrize(
@@ -93,13 +100,83 @@ def test_long_sessions_keep_less(tmp_path, monkeypatch):
 
 def test_endless_sessions_are_cut(tmp_path, monkeypatch):
     """Past the limit of events a problem names the first record that is left out."""
-    monkeypatch.setattr(draft, "MAX_EVENTS", 3)
+    monkeypatch.setattr(bounds, "MAX_EVENTS", 3)
     made = Draft("x", tmp_path / "x")
     for number in range(1, 9):
         made.add("human", number, str(number), "words")
     session = made.finish(Log(tmp_path / "x"))
     assert [event.rec for event in session.events] == [1, 2, 3]
     assert [problem.line for problem in session.problems] == [4]
+
+
+def test_a_log_with_many_sessions_has_one_limit(tmp_path, monkeypatch):
+    """Sessions that share a room fill it together."""
+    monkeypatch.setattr(bounds, "MAX_EVENTS", 3)
+    room = Room()
+    first, second = Draft("x", tmp_path / "x", "a", room), Draft("x", tmp_path / "x", "b", room)
+    for number in range(1, 4):
+        first.add("human", number, str(number), "words")
+        second.call(number, str(number), "bash", {"command": "ls"}, None)
+    assert (len(first.session.events), len(second.session.events)) == (2, 1)
+    assert [(problem.path, problem.line) for problem in room.problems(tmp_path / "x")] == [(str(tmp_path / "x"), 2)]
+
+
+@pytest.mark.parametrize("text", ["r" * 900, "\N{GRINNING FACE}" + "r" * 900], ids=["narrow", "wide"])
+def test_what_is_held_is_counted_in_bytes(tmp_path, monkeypatch, text):
+    """A text of wide characters takes more room than one of narrow ones."""
+    monkeypatch.setattr(bounds, "MAX_HELD", 100_000)
+    made = Draft("x", tmp_path / "x")
+    for number in range(1_000):
+        made.add("assistant", number, str(number), text)
+        made.call(number, f"c{number}", "bash", {"command": text}, None)
+    assert sum(map(sys.getsizeof, (event.text for event in made.session.events))) < 100_000
+    assert len(made.session.events) == pytest.approx(100_000 / (sys.getsizeof(text) + 350), rel=0.2)
+    assert made.session.events[-1].rec < (made.room.full or 0) + 1
+
+
+@pytest.mark.parametrize("agent", ["openai-chat", "openhands", "aider", "opencode"])
+def test_every_log_of_many_sessions_is_bounded(tmp_path, monkeypatch, agent):
+    """The sessions that found room are whole but for the last; a problem tells of the rest."""
+    name, content = _many_sessions(agent)
+    path = tmp_path / name
+    path.write_bytes(content)
+    whole = catalog.read(path)
+    assert len(whole) == 40
+    assert [session.problems for session in whole] == [[]] * 40
+    monkeypatch.setattr(bounds, "MAX_EVENTS", 25)
+    kept = catalog.read(path)
+    assert sum(len(session.events) for session in kept) == 25
+    keys = [event.key for session in whole for event in session.events]
+    assert [event.key for session in kept for event in session.events] == keys[:25]
+    assert [bool(session.problems) for session in kept] == [True] + [False] * (len(kept) - 1)
+    assert kept[0].consumed == path.stat().st_size
+
+
+def _many_sessions(agent: str) -> tuple[str, bytes]:
+    if agent == "openai-chat":
+        talks = ({"messages": [{"role": "user", "content": f"go {n}"}] * 3} for n in range(40))
+        return "x.jsonl", lines(*talks)
+    if agent == "openhands":
+        words = {"id": 0, "source": "user", "action": "message"}
+        runs = ({"instance_id": f"i{n}", "history": [words | {"args": {"content": f"go {n}"}}] * 3} for n in range(40))
+        return "x.jsonl", lines(*runs)
+    if agent == "aider":
+        said = "\n\n#### go  \n\nI go.\n\n#### on  \n\n"
+        chats = "".join(f"# aider chat started at 2026-03-01 09:00:{n:02}{said}" for n in range(40))
+        return ".aider.chat.history.md", chats.encode()
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE session (id, parent_id, directory, time_created)")
+        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        database.execute("CREATE TABLE part (id, message_id, session_id, data)")
+        for n in range(40):
+            database.execute("INSERT INTO session VALUES (?, NULL, '/w', ?)", (f"s{n}", n))
+            for m in range(3):
+                data = json.dumps({"role": "user"})
+                database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", (f"m{n}-{m}", f"s{n}", m, data))
+                part = json.dumps({"type": "text", "text": "go"})
+                database.execute("INSERT INTO part VALUES (?, ?, ?, ?)", (f"p{n}-{m}", f"m{n}-{m}", f"s{n}", part))
+        database.commit()
+        return "opencode.db", database.serialize()
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,32 @@ def test_problems_are_bounded(write):
     assert "more" in log.problems[-1].reason
 
 
+def test_records_after_much_noise(write):
+    """However much of a log is none, the records in it are read, on lines of their own and after other text."""
+    noise = b'noise, "more": noise\n' * (records.MAX_PROBLEMS + 50)
+    found, log = read(write(line(A) + noise + line(B) + b'"x", ' + line(C) + b"[1]\n\n" + noise))
+    place = records.MAX_PROBLEMS + 52
+    assert found == [(1, A), (place, B), (place + 1, C)]
+    assert len(log.problems) == records.MAX_PROBLEMS + 1
+    assert log.consumed == log.path.stat().st_size
+
+
+def test_what_is_nested_too_deeply_is_left_out(write):
+    """The record is there with all that lies above; nothing is a problem, for so deep nothing is ever looked for."""
+    deep: Any = {"text": "bottom"}
+    for _ in range(records.MAX_NESTING + 50):
+        deep = {"a": [deep], "text": "kept"}
+    found, log = read(write(line(deep) + line(A)))
+    assert [number for number, _ in found] == [1, 2]
+    assert json.dumps(found[0][1]).count("kept") == records.MAX_NESTING // 2
+    assert "bottom" not in json.dumps(found[0][1])
+    assert log.problems == []
+    shallow: Any = "bottom"
+    for _ in range(records.MAX_NESTING):
+        shallow = [shallow]
+    assert parse_document(json.dumps(shallow)) == (shallow, None)
+
+
 def test_hostile_lines_take_bounded_time(write):
     """A line made to look like the beginning of many records is given up, not searched for ever."""
     for hostile in (b'{"' * 400_000, b'{"a":[' * 100_000, b'{"a":1,' * 200_000, b'{"a":{"b":1},' * 100_000):
