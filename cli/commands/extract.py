@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,7 +36,6 @@ def command(
     """
     from acemem.memory.errors import BadInput, UsageError
     from acemem.memory.learn.ingest import insights_of
-    from acemem.memory.redaction import redact
     from acemem.memory.sessions import catalog
 
     if extractor == "offline" and model:
@@ -59,9 +58,7 @@ def command(
                 rows += [insight.to_json() for insight in insights_of(session, focus)]
     if extractor == "llm" and (for_model or not failed):
         rows = [insight.to_json() for insight in _found_by_model(memory, out, for_model, model, focus)]
-    for row in rows:
-        row["text"] = redact(row["text"])[0]
-        row["fields"] = {name: redact(v)[0] if isinstance(v, str) else v for name, v in row["fields"].items()}
+    rows = [{**row, "text": _safe(row["text"]), "fields": _safe(row["fields"])} for row in rows]
     last = failed.pop() if failed and not rows else None
     for unread in failed:
         out.note(f"mem: {unread}")
@@ -92,6 +89,18 @@ def _found_by_model(
     if run.dropped:
         out.note(f"{len(run.dropped)} findings dropped: their records do not show them")
     return run.insights
+
+
+def _safe(value: Any) -> Any:
+    """The value without secrets, also in what it contains."""
+    from acemem.memory.cleantext import clean
+    from acemem.memory.redaction import redact
+
+    if isinstance(value, str):
+        return redact(clean(value))[0]
+    if isinstance(value, dict):
+        return {name: _safe(item) for name, item in value.items()}
+    return [_safe(item) for item in value] if isinstance(value, list) else value
 
 
 def _spans(records: list[int]) -> str:
