@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from acemem import Memory
+from acemem.memory.sessions import catalog
 from tests.conftest import Clock
 
 RULES = (
@@ -106,8 +107,10 @@ def at(number: int) -> str:
 
 
 def claude_code(file: File) -> bytes:
-    """Claude Code gives a copied record a new session and leaves its uuid."""
-    rows = []
+    """Claude Code gives a copied record a new session and leaves its uuid; a fork may begin with a title of its own."""
+    rows: list[dict[str, Any]] = []
+    if "fork" in file.session:
+        rows.append({"type": "summary", "summary": f"Checks, {file.session}", "leafUuid": file.session})
     for said in file.records:
         role, block = said.role, dict[str, Any](type="text", text=said.text)
         if role == "call":
@@ -133,9 +136,12 @@ def claude_code(file: File) -> bytes:
 
 
 def codex(file: File) -> bytes:
-    """Codex writes the whole history again after a head line of its own."""
+    """Codex writes the whole history again after a head line and instructions of its own."""
+    text = f"<environment_context>{file.session}</environment_context>"
+    given = {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": text}]}
     rows: list[dict[str, Any]] = [
-        {"timestamp": at(0), "type": "session_meta", "payload": {"id": file.session, "cwd": "/work/shop"}}
+        {"timestamp": at(0), "type": "session_meta", "payload": {"id": file.session, "cwd": "/work/shop"}},
+        {"timestamp": at(0), "type": "response_item", "payload": given},
     ]
     for said in file.records:
         kind, payload = "response_item", dict[str, Any]()
@@ -258,10 +264,13 @@ def test_evidence_is_the_same_in_whatever_order_files_are_ingested(
 @pytest.mark.parametrize("agent", WRITERS)
 @slow
 @given(files=families())
-def test_files_that_hold_nothing_of_their_own_add_nothing(
+def test_files_that_hold_nothing_of_their_own_add_no_evidence(
     agent: str, files: list[File], open_store: OpenStore, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Snapshots, resumed copies and forks without own words leave the evidence of the longer files as it is."""
+    """Snapshots, resumed copies and forks without own words leave the statements of the longer files as they are.
+
+    A snapshot that ends before a failure was resolved may say more, that it fails, but from no other records.
+    """
     paths = write(tmp_path_factory.mktemp("logs"), agent, files)
     needed = [
         place
@@ -272,4 +281,26 @@ def test_files_that_hold_nothing_of_their_own_add_nothing(
             if earlier != place
         )
     ]
-    assert evidence(open_store(), [paths[place] for place in needed]) == evidence(open_store(), paths)
+    some, every = evidence(open_store(), [paths[place] for place in needed]), evidence(open_store(), paths)
+    assert some.items() <= every.items()
+    assert frozenset().union(*some.values()) == frozenset().union(*every.values())
+
+
+@pytest.mark.parametrize("agent", WRITERS)
+@slow
+@given(files=families())
+def test_a_fork_is_no_second_session(
+    agent: str, files: list[File], open_store: OpenStore, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A statement was seen in as many sessions as there are talks that hold its records, however often each forked."""
+    paths = write(tmp_path_factory.mktemp("logs"), agent, files)
+    talk_of = {
+        event.key: file.family
+        for file, path in zip(files, paths, strict=True)
+        for event in catalog.read(path)[0].events
+    }
+    memory = open_store()
+    evidence(memory, paths)
+    for bullet in memory.bullets(archived=True):
+        talks = {talk_of[source.key] for source in bullet.sources}
+        assert bullet.sessions == len(talks), (bullet.text, [(s.key, s.session) for s in bullet.sources])

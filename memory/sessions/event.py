@@ -21,6 +21,8 @@ EventKind = Literal[
     "meta",  # anything else worth keeping: titles, compaction boundaries, state
 ]
 
+_SAID_OR_DONE = ("human", "plan", "assistant", "call")
+
 
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
@@ -73,8 +75,9 @@ class Session:
 
     @property
     def talk(self) -> str:
-        """The key of the first record: what forks and resumed copies of a conversation have in common."""
-        return self.events[0].key if self.events else self.id
+        """The key of what was said or done first: forks and resumed copies of a conversation have it in common."""
+        # A copy may begin with a title, instructions or a summary of its own.
+        return next((event.key for event in self.events if event.kind in _SAID_OR_DONE), self.id)
 
 
 class Reader(Protocol):
