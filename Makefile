@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity integration bench clean
+.PHONY: demo test lint types parity integration fuzz bench clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -18,6 +18,10 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/mypy
+
+# Half an hour of damaged logs through every reader; what it finds is kept as a file.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz.fuzz_readers 30 --logs $(DATA)/sessions
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py --data $(DATA)

@@ -10,6 +10,8 @@ import pytest
 
 from acemem import Memory
 
+# What would lead a test to the store, or to the agents' logs, of whoever runs it.
+INHERITED = ("MEM_", "ACEMEM_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "GEMINI_", "OPENCODE_", "PI_", "QWEN_")
 NOON = 1_760_000_000.0  # some October noon; no test reads the clock
 
 
@@ -31,7 +33,9 @@ class Clock:
 def fresh_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty HOME and an empty MEM_HOME."""
     for name in os.environ:
-        if name.startswith(("MEM_", "ACEMEM_", "CLAUDE_", "CODEX_", "XDG_", "GEMINI_")):
+        if name.startswith(
+            ("MEM_", "ACEMEM_", "CLAUDE_", "CODEX_", "XDG_", "GEMINI_", "QWEN_", "COPILOT_", "PI_", "OPENCODE_")
+        ):
             monkeypatch.delenv(name)
     user = tmp_path / "user"
     user.mkdir()

@@ -138,10 +138,10 @@ def claude_code(file: File) -> bytes:
 def codex(file: File) -> bytes:
     """Codex writes the whole history again after a head line and instructions of its own."""
     text = f"<environment_context>{file.session}</environment_context>"
-    given = {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": text}]}
+    told = {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": text}]}
     rows: list[dict[str, Any]] = [
         {"timestamp": at(0), "type": "session_meta", "payload": {"id": file.session, "cwd": "/work/shop"}},
-        {"timestamp": at(0), "type": "response_item", "payload": given},
+        {"timestamp": at(0), "type": "response_item", "payload": told},
     ]
     for said in file.records:
         kind, payload = "response_item", dict[str, Any]()

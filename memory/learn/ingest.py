@@ -240,9 +240,11 @@ def _cursor(path: Path) -> Cursor:
     """What the log looks like now. Raises BadInput when it cannot be opened."""
     try:
         if path.is_dir():  # a log in several files: its newest change is the log's
-            parts = sorted(part for part in path.iterdir() if part.is_file())
+            parts = catalog.files_of(path)
             stats = [part.stat() for part in parts]
-            names = "\0".join(f"{part.name}\0{stat.st_size}" for part, stat in zip(parts, stats, strict=True))
+            names = "\0".join(
+                f"{part.relative_to(path)}\0{stat.st_size}" for part, stat in zip(parts, stats, strict=True)
+            )
             return Cursor(
                 _name(path),
                 path.stat().st_ino & INODE_MASK,
