@@ -29,7 +29,6 @@ EventType = Literal[
     "undo",  # takes back one earlier event
 ]
 
-_ISO = "%Y-%m-%dT%H:%M:%SZ"
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 and 9999, between which dates have a form
 
 SECTIONS: dict[Kind, str] = {
@@ -45,7 +44,9 @@ SECTIONS: dict[Kind, str] = {
 
 def iso(at: float | None) -> str | None:
     """A point in time as people and JSON see it: ISO 8601, UTC, whole seconds; the nearest one that has such a form."""
-    return None if at is None else datetime.fromtimestamp(min(max(at, EARLIEST), LATEST), UTC).strftime(_ISO)
+    if at is None:
+        return None
+    return datetime.fromtimestamp(int(min(max(at, EARLIEST), LATEST)), UTC).isoformat().replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
