@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from acemem.memory.cleantext import clean, one_line
@@ -13,6 +13,7 @@ from acemem.memory.errors import UsageError
 from acemem.memory.fold import sources_to
 from acemem.memory.home import Home
 from acemem.memory.insight import Insight, Kind, Source, Trust
+from acemem.memory.ledger import text_hash
 from acemem.memory.models import SECTIONS, Bullet, Draft
 from acemem.memory.redaction import redact
 from acemem.memory.refine.guards import keeps_apart
@@ -147,13 +148,13 @@ class _Desk:
 
     def take(self, newcomer: Bullet, vector: Vector | None) -> None:
         """Remembers an addition of this batch, so that the next candidates are compared with it too."""
-        self.by_text[newcomer.scope, _plain(newcomer.text)] = newcomer
+        self.by_text[newcomer.scope, text_hash(newcomer.text)] = newcomer
         if vector is not None:
             self.added.append((newcomer, vector))
 
     def known(self, newcomer: Bullet, vector: Vector | None) -> tuple[Bullet | None, str]:
         """The bullet that says the same already, and why it counts as the same."""
-        same = self.by_text.get((newcomer.scope, _plain(newcomer.text)))
+        same = self.by_text.get((newcomer.scope, text_hash(newcomer.text)))
         if same is not None:
             return same, "same words"
         for bullet in self.home.ledger.with_text(newcomer.scope, newcomer.text):
@@ -174,7 +175,7 @@ class _Desk:
             self.revived.add(known.id)
         seen = self.keys.setdefault(known.id, {source.key for source in known.sources})
         fresh = [source for source in candidate.sources if source.key not in seen]
-        reworded = self.by_hand and _plain(candidate.text) != _plain(known.text)
+        reworded = self.by_hand and text_hash(candidate.text) != text_hash(known.text)
         if fresh or reworded:  # what a person wrote is kept in the history, also as another wording
             seen.update(source.key for source in fresh)
             data = {
@@ -242,16 +243,10 @@ def _check_length(text: str) -> None:
 
 
 def _washed(candidate: Candidate) -> Candidate:
-    from dataclasses import replace
-
     text = _kept(candidate.text, TEXT_LIMIT)
     if not text:
         raise UsageError("the text of a bullet is empty; say in one sentence what is to be remembered")
     return replace(candidate, text=text, section=_kept(candidate.section, 80) or SECTIONS[candidate.kind])
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _kept(text: str, limit: int) -> str:
