@@ -26,6 +26,9 @@ EventType = Literal[
     "receipt",  # what was put in front of a prompt
     "plan",  # a refine plan was applied
     "apart",  # a person says that `bullet` and `other` are two statements
+    "conflict",  # `bullet` and `other` speak of one thing and advise the opposite
+    "outcome",  # how a session ended, and which of the bullets shown to it were used
+    "tune",  # an experiment with the ranking weights, and whether they were accepted
     "undo",  # takes back one earlier event
 ]
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from acemem.memory.embedders.base import Calibration
 from acemem.memory.models import Bullet
+from acemem.retrieval.weights import DEFAULT_WEIGHTS, RankingWeights
 from acemem.scoring.evidence import DAY_SECONDS, aged, ordering_factor
 from acemem.scoring.freshness import HALF_LIFE_DAYS, freshness
 
 BM25_HALF = 2.0  # the best BM25 score at which words count half: weak matches on common words stay weak
-SEMANTIC_SHARE = 0.6  # measured on LoCoMo: this weighted sum beats either side alone and reciprocal ranks
 SEMANTIC_REACH = 0.4  # how far below "unrelated" meaning still orders, as a part of the way from there to "same"
-FRESHNESS_SHARE = 0.1  # freshness moves a rank by a tenth at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,13 @@ class Hit:
 
 
 def rank(
-    candidates: Sequence[Candidate], *, now: float, base: float, calibration: Calibration, floor: float
+    candidates: Sequence[Candidate],
+    *,
+    now: float,
+    base: float,
+    calibration: Calibration,
+    floor: float,
+    weights: RankingWeights = DEFAULT_WEIGHTS,
 ) -> list[Hit]:
     """Orders candidates, best first; those further from the query in meaning than `floor` are left out.
 
@@ -79,24 +84,26 @@ def rank(
     Equal ranks are ordered by id, so that the same question always gets the same answer.
     """
     best = max((candidate.bm25 for candidate in candidates), default=0.0)
-    hits = [_hit(candidate, best, now, base, calibration) for candidate in candidates]
+    hits = [_hit(candidate, best, now, base, calibration, weights) for candidate in candidates]
     return sorted(
         (hit for hit in hits if hit.parts["nearness"] >= floor or hit.parts["verbatim"]),
         key=lambda hit: (-hit.parts["verbatim"], -hit.rank_score, hit.id),
     )
 
 
-def _hit(candidate: Candidate, best_bm25: float, now: float, base: float, calibration: Calibration) -> Hit:
+def _hit(
+    candidate: Candidate, best_bm25: float, now: float, base: float, calibration: Calibration, weights: RankingWeights
+) -> Hit:
     bullet = candidate.bullet
     nearness = (candidate.cosine - calibration.unrelated) / (calibration.same - calibration.unrelated)
     semantic = min(1.0, max(0.0, (nearness + SEMANTIC_REACH) / (1 + SEMANTIC_REACH)))
     lexical = candidate.bm25 / (best_bm25 + BM25_HALF)
-    relevance = SEMANTIC_SHARE * semantic + (1 - SEMANTIC_SHARE) * lexical
+    relevance = weights.semantic * semantic + (1 - weights.semantic) * lexical
     half_life = HALF_LIFE_DAYS[bullet.kind]
     helpful, harmful = aged(bullet.marks, now, half_life)
-    evidence = ordering_factor(helpful, harmful, base)
+    evidence = ordering_factor(helpful, harmful, base, w=weights.evidence)
     fresh = freshness((now - bullet.confirmed) / DAY_SECONDS, half_life)
-    recency = 1 - FRESHNESS_SHARE + FRESHNESS_SHARE * fresh
+    recency = 1 - weights.freshness + weights.freshness * fresh
     return Hit(
         bullet=bullet,
         relevance=relevance,
