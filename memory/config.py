@@ -107,7 +107,7 @@ def save(home: Path, name: str, value: Any) -> Any:
     """
     import tomlkit
 
-    from acemem.memory.redaction import redact
+    from acemem.memory.redaction.redaction import redact
 
     if isinstance(value, str) and redact(value)[1]:
         raise UsageError(f"{name} is not the place for a secret; a provider's key belongs in its environment variable")

@@ -11,7 +11,7 @@ from typing import Any
 from acemem.memory.cleantext import clean, escape_markers, one_line
 from acemem.memory.home import Home
 from acemem.memory.models import Draft, Event, iso
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.refine.guards import keeps_apart
 from acemem.retrieval.ranking import Hit
 from acemem.retrieval.search import Reach, search

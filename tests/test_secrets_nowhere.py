@@ -12,7 +12,7 @@ import pytest
 
 from acemem import Memory
 from acemem.memory.learn.admission import candidate_from
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from tests.cli.conftest import Mem
 from tests.logs import write_log
 from tests.memory.learn.offline.talks import started

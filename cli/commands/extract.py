@@ -55,10 +55,9 @@ def command(
             if extractor == "llm":
                 for_model.append(session)
             else:
-                rows += [insight.to_json() for insight in insights_of(session, focus)]
+                rows += [_row(insight) for insight in insights_of(session, focus)]
     if extractor == "llm" and (for_model or not failed):
-        rows = [insight.to_json() for insight in _found_by_model(memory, out, for_model, model, focus)]
-    rows = [{**row, "text": _safe(row["text"]), "fields": _safe(row["fields"])} for row in rows]
+        rows = [_row(insight) for insight in _found_by_model(memory, out, for_model, model, focus)]
     last = failed.pop() if failed and not rows else None
     for unread in failed:
         out.note(f"mem: {unread}")
@@ -91,10 +90,17 @@ def _found_by_model(
     return run.insights
 
 
+def _row(insight: Insight) -> dict[str, Any]:
+    from acemem.memory.buckets import bucket_of
+
+    row = insight.to_json()
+    return {**row, "text": _safe(row["text"]), "fields": _safe(row["fields"]), "bucket": bucket_of(insight)}
+
+
 def _safe(value: Any) -> Any:
     """The value without secrets, also in what it contains."""
     from acemem.memory.cleantext import clean
-    from acemem.memory.redaction import redact
+    from acemem.memory.redaction.redaction import redact
 
     if isinstance(value, str):
         return redact(clean(value))[0]

@@ -12,7 +12,7 @@ from acemem.memory.context import block
 from acemem.memory.errors import BadInput, UsageError
 from acemem.memory.home import Home
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.scope import GLOBAL, Project
 from acemem.scoring.effectiveness import Weights
 from acemem.scoring.lifecycle import promotion_block

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from acemem.memory.buckets import bucket_of, scope_of, section_of
 from acemem.memory.cleantext import clean, one_line
 from acemem.memory.errors import UsageError
 from acemem.memory.fold import sources_to
@@ -15,9 +15,8 @@ from acemem.memory.home import Home
 from acemem.memory.insight import Insight, Kind, Source, Trust
 from acemem.memory.ledger import text_hash
 from acemem.memory.models import SECTIONS, Bullet, Draft
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.refine.guards import keeps_apart
-from acemem.memory.scope import GLOBAL
 
 if TYPE_CHECKING:
     from acemem.memory.store import Vector
@@ -26,14 +25,6 @@ TEXT_LIMIT = 2_000  # a bullet is a statement, not a document
 NEIGHBOURS = 8
 ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # no letter that reads like another
 ID_LENGTH = 8
-
-# Code, paths, identifiers, flags, and words that point: no project but the one they were said in has what they name.
-_OF_A_PROJECT = re.compile(
-    r"`|\w/\w|\w\.\w|\w_\w|(?-i:[a-z][A-Z])|(?<!\w)--?\w|\(\)|\d"
-    r"|\b(?:this|these|those|that|it|its|them|here"
-    r"|the (?:project|repo\w*|app|code\w*|user|file|test|method|class|function)s?)\b",
-    re.IGNORECASE,
-)
 
 Verdict = Literal["added", "merged", "skipped"]
 
@@ -63,21 +54,15 @@ class Admitted:
 
 
 def candidate_from(insight: Insight, project_scope: str, now: float) -> Candidate:
-    """An insight as a candidate: scoped, and without the secrets its text or fields may hold.
-
-    Only user facts and preferences that travel with the person become global; all else belongs to its project, and so
-    does a preference that names or points at something of it.
-    """
-    travels = insight.scope == "user" and (
-        insight.type == "user_fact" or (insight.type == "preference" and _OF_A_PROJECT.search(insight.text) is None)
-    )
+    """An insight as a candidate: in its bucket, and without the secrets its text or fields may hold."""
+    bucket = bucket_of(insight)
     times = [source.ts for source in insight.sources if source.ts is not None]
     shown = insight.to_json()["fields"]
     return Candidate(
         text=insight.text,
         kind=insight.type,
-        scope=GLOBAL if travels else project_scope,
-        section=SECTIONS[insight.type],
+        scope=scope_of(bucket, project_scope),
+        section=section_of(bucket, insight.type),
         confidence=insight.confidence,
         trust=insight.trust,
         seen=min(now, max(times, default=now)),  # a log from a clock that runs ahead must not look fresher than now

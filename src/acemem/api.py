@@ -15,7 +15,7 @@ from acemem.memory.errors import NotFound, UsageError
 from acemem.memory.home import Home
 from acemem.memory.insight import KINDS, Kind
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.scope import GLOBAL, Project, home_directory, is_scope
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.learn.model.answer import Answer, schema_size, skip_plugins
 from acemem.memory.learn.model.chunks import Chunk
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent

@@ -18,7 +18,7 @@ from typing import Any
 from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.config import Settings
 from acemem.memory.errors import UsageError
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.sessions.bounds import shorten
 from acemem.memory.sessions.event import Session, SessionEvent
 

@@ -26,7 +26,7 @@ from acemem.memory.insight import (
 from acemem.memory.learn.model.answer import Answer, Finding, quotation
 from acemem.memory.learn.model.chunks import Chunk
 from acemem.memory.learn.offline.wording import stems
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.sessions.event import EventKind, Session, SessionEvent
 
 # The share of a statement's key words that its records must hold, a name counting twice; what is in backquotes must be

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acemem.memory.cleantext import one_line
 from acemem.memory.errors import ModelError
 from acemem.memory.learn.model.answer import skip_plugins
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

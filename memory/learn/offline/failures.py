@@ -14,7 +14,7 @@ from acemem.memory.learn.offline.explanation import Claim, claim, remedy
 from acemem.memory.learn.offline.noise import is_meant_to_fail, is_shortcut, is_slip, silences_check
 from acemem.memory.learn.offline.outcomes import error_line
 from acemem.memory.learn.offline.wording import alike, clipped, code, joined, near_paths, stems
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 from acemem.memory.sessions.event import SessionEvent
 
 _MOST_OPEN = 16  # failures remembered at a time; older ones are no longer what the agent works on

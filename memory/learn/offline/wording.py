@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from acemem.memory.redaction import redact
+from acemem.memory.redaction.redaction import redact
 
 LONGEST = 300  # characters of a statement
 _OWN_LIMIT = 400  # a longer turn usually holds pasted material between its first and last paragraph

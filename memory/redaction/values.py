@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from acemem.memory.redaction_spans import MARK
+from acemem.memory.redaction.spans import MARK
 
 __all__ = ["has_both", "is_mixed", "is_placeholder", "is_random", "is_reference", "is_secret"]
 

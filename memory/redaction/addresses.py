@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from acemem.memory.redaction_spans import Span
-from acemem.memory.secret_values import is_secret
+from acemem.memory.redaction.spans import Span
+from acemem.memory.redaction.values import is_secret
 
 __all__ = ["mailboxes", "network_addresses"]
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from acemem.memory.redaction_spans import MARK, Span, apart, around, follows_escape, places
-from acemem.memory.secret_values import is_mixed, is_placeholder, is_random, is_reference, is_secret
+from acemem.memory.redaction.spans import MARK, Span, apart, around, follows_escape, places
+from acemem.memory.redaction.values import is_mixed, is_placeholder, is_random, is_reference, is_secret
 
 __all__ = ["by_shape", "private_keys", "url_passwords"]
 

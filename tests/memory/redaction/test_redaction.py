@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.memory import secret_shapes
-from acemem.memory.redaction import redact
+from acemem.memory.redaction import shapes
+from acemem.memory.redaction.redaction import redact
 from tests.secrets_and_lookalikes import (
     CHOSEN,
     GENERATED,
@@ -286,15 +286,15 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
 
 def test_the_library_has_the_plugins_in_use() -> None:
     """Each named plugin of detect-secrets gives at least one expression."""
-    for module, name, _, strings in secret_shapes.PLUGINS:
-        assert secret_shapes.plugin(module, name)
+    for module, name, _, strings in shapes.PLUGINS:
+        assert shapes.plugin(module, name)
         assert strings.split()
 
 
 def test_ordinary_text_does_not_load_the_library() -> None:
     """The detectors are imported when a text holds something that only they know."""
     code = (
-        "import sys; from acemem.memory.redaction import redact;"
+        "import sys; from acemem.memory.redaction.redaction import redact;"
         "redact('Use pnpm instead of npm; password: string, see https://example.org/a?b=c#d');"
         "sys.exit('detect_secrets' in sys.modules)"
     )

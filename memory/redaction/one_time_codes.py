@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from acemem.memory.redaction_spans import MARK, Span, apart, around, places
+from acemem.memory.redaction.spans import MARK, Span, apart, around, places
 
 __all__ = ["one_time_codes"]
 

@@ -7,8 +7,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from acemem.memory.redaction_spans import Span, apart, around, places
-from acemem.memory.secret_values import is_random, is_secret
+from acemem.memory.redaction.spans import Span, apart, around, places
+from acemem.memory.redaction.values import is_random, is_secret
 
 __all__ = ["by_name", "headers"]
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acemem.memory.addresses import mailboxes, network_addresses
-from acemem.memory.one_time_codes import one_time_codes
-from acemem.memory.redaction_spans import Span, replaced
-from acemem.memory.secret_names import by_name, headers
-from acemem.memory.secret_shapes import by_shape, private_keys, url_passwords
+from acemem.memory.redaction.addresses import mailboxes, network_addresses
+from acemem.memory.redaction.names import by_name, headers
+from acemem.memory.redaction.one_time_codes import one_time_codes
+from acemem.memory.redaction.shapes import by_shape, private_keys, url_passwords
+from acemem.memory.redaction.spans import Span, replaced
 
 __all__ = ["redact"]
 

@@ -1,0 +1,1 @@
+"""Secrets and addresses: what they look like, and how they are taken out of text."""
