@@ -31,7 +31,7 @@ def examine(home: Home) -> list[Check]:
 def _check(name: str, look: Callable[[], str]) -> Check:
     try:
         return Check(name, True, look())
-    except AcememError as error:
+    except (AcememError, OSError) as error:  # one part that cannot be opened must not hide how the others are
         return Check(name, False, str(error))
 
 

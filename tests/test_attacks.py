@@ -104,3 +104,20 @@ def test_a_prompt_of_megabytes_is_asked_by_its_beginning_and_its_end(memory: Mem
     hits = memory.search(f"The parser reads the config file first. {pasted}", floor=False)
     assert hits[0].id == bullet.id
     assert hits[0].parts["bm25"] > 0
+
+
+def test_a_log_with_an_impossible_name_is_reported_as_bad_input(memory: Memory) -> None:
+    """And never as a fault of the store."""
+    home = ["--home", str(memory.home.path)]
+    ran = CliRunner().invoke(cli, ["ingest", *home, "a" * 5000])
+    assert (ran.exit_code, "File name too long" in ran.stderr) == (3, True)
+
+
+def test_the_doctor_looks_at_every_part_although_one_cannot_be_opened(memory: Memory) -> None:
+    """A file stands where the table's folder belongs."""
+    memory.add("Use tabs.")
+    table = memory.home.path / "lance"
+    table.rename(memory.home.path / "moved")
+    table.write_text("", "utf-8")
+    found = {check.name: check.ok for check in memory.examine()}
+    assert found == {"settings": True, "ledger": True, "embedder": True, "table": False}

@@ -35,7 +35,10 @@ def command(memory: Memory, out: Output, name: str | None, value: str | None) ->
             from acemem.memory.embedders.catalog import load
 
             load(value)  # a wrong name is refused before it is written down
+        before = memory.home.settings.embedder
         stored = config.save(memory.home.path, name, value)
+        if name == "embedder" and stored != before and memory.home.ledger.head():
+            out.note("vectors of another embedder cannot be compared; `mem reembed` makes those of this store anew")
         out.emit({name: stored}, [f"{name} = {stored}"])
         return
     names = config.NAMES if name is None else (name,)
