@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity integration fuzz bench clean
+.PHONY: demo test lint types parity integration fuzz kills bench clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -22,6 +22,10 @@ types: $(STAMP)
 # Half an hour of damaged logs through every reader; what it finds is kept as a file.
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.fuzz_readers 30 --logs $(DATA)/sessions
+
+# Commands killed in the middle, ten times as often as in every test run; nothing acknowledged may be lost.
+kills: $(STAMP)
+	MEM_KILLS=60 $(BIN)/python -m pytest -q tests/memory/test_durability.py -k kill_9
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py --data $(DATA)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from acemem.memory.sessions.bounds import MAX_TEXT, Room
 from acemem.memory.sessions.draft import Draft, digest, failed
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.records import encodable
+from acemem.memory.sessions.timestamps import seconds_here
 
 agent = "aider"
 
@@ -54,9 +54,12 @@ def read_all(path: Path) -> list[Session]:
     consumed, number, ended = 0, 0, True
     with path.open("rb") as handle:
         for line in _lines(handle):
-            consumed += len(line)
             number += ended  # a long line comes in pieces
             ended = line.endswith(b"\n")
+            if not ended and len(line) < MAX_LINE:
+                reading.lines = []  # prose does not tell whether it is whole, and half a statement would be another one
+                break
+            consumed += len(line)
             text = encodable(line.decode("utf-8", "replace").replace("\0", "").lstrip("\ufeff").rstrip("\r\n"))
             if text.startswith(_START):
                 sessions.append(reading.finish())
@@ -95,7 +98,7 @@ class _Reading:
         name = re.sub(r"\W+", "-", started).strip("-") if started else path.stem.lstrip(".")
         self.draft = Draft(agent, path, f"aider-{name}" if started else name, room)
         self.started, self.first = started, first
-        self.draft.at(_local_time(started))
+        self.draft.at(seconds_here(started))  # aider names no zone
         self.draft.session.cwd = str(path.parent) if path.name == ".aider.chat.history.md" else None
         self.kind = ""
         self.lines: list[str] = []
@@ -167,11 +170,3 @@ class _Reading:
             self.draft.add("meta", rec, key, text, error=True)
         else:
             self.draft.add("human", rec, key, text)
-
-
-def _local_time(started: str | None) -> float | None:
-    """Aider writes the time of its machine's clock without the zone; it is taken for this machine's."""
-    try:
-        return datetime.fromisoformat(started or "").timestamp()
-    except (ValueError, OverflowError, OSError):  # the last two for years no clock shows
-        return None

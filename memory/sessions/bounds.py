@@ -76,6 +76,11 @@ def shorten(text: str, limit: int = MAX_TEXT) -> str:
     return f"{text[:head]}\n[... {left_out:,} characters left out]\n{middle}{text[len(text) - tail :]}"
 
 
+def is_shortened(text: str) -> bool:
+    """Whether this is what `shorten` made of a longer text."""
+    return "\n[... " in text and " characters left out]\n" in text
+
+
 def bounded(value: Any, limit: int = MAX_TEXT) -> Any:
     """A call's arguments with long strings shortened, long or deep collections cut, and all of it within bounds."""
     kept = _bounded(value, limit, 0)

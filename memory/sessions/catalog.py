@@ -66,6 +66,12 @@ class _FolderReader(Protocol):
     def is_folder(self, path: Path) -> bool: ...
 
 
+class _ReferringReader(Protocol):
+    """A reader some of whose files only describe a log that lies elsewhere."""
+
+    def log_of(self, path: Path) -> Path | None: ...
+
+
 def readers() -> tuple[Reader, ...]:
     """The readers in the order in which they are asked whether a log is theirs."""
     return _READERS
@@ -78,9 +84,10 @@ def read(path: Path) -> list[Session]:
     file cannot be opened or is no log of a known agent; damage inside a log is in `Session.problems`.
     """
     try:
+        path = _log_of(path)
         folder = _folder_reader(path)
         if folder is not None:
-            return [folder.read(path)]
+            return _sessions(folder, path)
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder, expected a session log; `mem sessions` lists the logs found")
         head = _head(path)
@@ -93,9 +100,7 @@ def read(path: Path) -> list[Session]:
                 f"{str(path)!r} is not a session log acemem can read, expected one of: {known}; "
                 "`mem sessions` lists the logs found on this machine"
             )
-        if hasattr(reader, "read_all"):
-            return cast(_ManyReader, reader).read_all(path)
-        return [reader.read(path)]
+        return _sessions(reader, path)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise BadInput(f"{str(path)!r} cannot be read ({reason}); `mem sessions` lists the logs found here") from error
@@ -122,9 +127,10 @@ def files_of(path: Path) -> list[Path]:
 
 def logs_in(path: Path) -> Iterator[Path]:
     """The logs at a path: itself, or every file of a known agent below it. Follows links, but no folder twice."""
-    if not path.is_dir() or _folder_reader(path) is not None:
-        yield path
+    if not os.path.isdir(path) or _folder_reader(path) is not None:  # Path would raise for an impossible name
+        yield _log_of(path)
         return
+    found: set[Path] = set()
     visited: set[tuple[int, int]] = set()
     waiting = [path]
     while waiting:
@@ -141,10 +147,15 @@ def logs_in(path: Path) -> Iterator[Path]:
         for entry in entries:
             try:
                 if entry.is_dir():
-                    if _folder_reader(entry) is not None:
-                        yield entry
-                    else:
+                    if _folder_reader(entry) is None:
                         below.append(entry)
+                    elif entry not in found:
+                        found.add(entry)
+                        yield entry
+                elif (log := _log_of(entry)) != entry:
+                    if log not in found:
+                        found.add(log)
+                        yield log
                 elif entry.is_file() and (head := _head(entry)) and _reader(head, entry) is not None:
                     yield entry
             except OSError:
@@ -154,6 +165,16 @@ def logs_in(path: Path) -> Iterator[Path]:
 
 def _reader(head: bytes, path: Path) -> Reader | None:
     return next((reader for reader in _READERS if reader.detect(head, path)), None)
+
+
+def _sessions(reader: Reader, path: Path) -> list[Session]:
+    return cast(_ManyReader, reader).read_all(path) if hasattr(reader, "read_all") else [reader.read(path)]
+
+
+def _log_of(path: Path) -> Path:
+    """The log that a file describes, most often itself."""
+    referring = (cast(_ReferringReader, reader) for reader in _READERS if hasattr(reader, "log_of"))
+    return next((log for reader in referring if (log := reader.log_of(path)) is not None), path)
 
 
 def _folder_reader(path: Path) -> Reader | None:

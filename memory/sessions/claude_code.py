@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from acemem.memory.sessions.bounds import bounded
+from acemem.memory.sessions.claude_edits import changed_by_person
 from acemem.memory.sessions.claude_queue import Queue
 from acemem.memory.sessions.claude_texts import answers, plain_text, refusal, said
 from acemem.memory.sessions.draft import Draft, digest
@@ -156,7 +157,7 @@ class _Reading:
         machine = message.get("model") == "<synthetic>" or record.get("isApiErrorMessage") is True
         for block, key in _blocks(record, content):
             if isinstance(block, str):
-                text = without_injected(block).strip()
+                text = without_injected(block, by_agent=True).strip()
                 if text and text != "No response requested.":
                     self.draft.add("meta" if machine else "assistant", rec, key, text, ts)
             elif block.get("type") == "tool_use":
@@ -222,9 +223,7 @@ class _Reading:
                 kind, text = "plan", plan
         if kind != "result":
             self.present = True
-        elif isinstance(structured, dict) and structured.get("userModified") is True:
-            # The person changed the edit before accepting it.
-            args = {"user_modified": True, "file_path": str(structured.get("filePath", ""))[:500]}
+        elif args := changed_by_person(structured, given, self.draft.room.limit):
             self.present = True
         if not error and kind == "result" and (code := _EXIT.match(text)):
             error = int(code[1]) != 0

@@ -156,7 +156,7 @@ def _event(
     limit: int,
 ) -> SessionEvent | None:
     """An event with its text cleaned and bounded; None when nothing is left of one that is nothing but text."""
-    text = without_injected(text).strip() if isinstance(text, str) else ""
+    text = without_injected(text, by_agent=kind == "assistant").strip() if isinstance(text, str) else ""
     if not (text or args) and kind in _NOTHING_WITHOUT_TEXT:
         return None
     return SessionEvent(kind, rec, key, shorten(text, limit), ts, tool, args or {}, error, call_id)

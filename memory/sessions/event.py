@@ -12,7 +12,7 @@ EventKind = Literal[
     "plan",  # a plan that the agent wrote and the person approved by sending it
     "assistant",  # what the agent said
     "call",  # a tool call
-    "result",  # what a tool returned
+    "result",  # what a tool returned; see `correction` for what the person made of an edit before it was applied
     "reject",  # a tool call that the person refused; `text` holds their words, if any
     "interrupt",  # the person stopped the agent
     "answer",  # the person's answers to the agent's multiple-choice question
@@ -42,6 +42,23 @@ class SessionEvent:
     args: dict[str, Any] = field(default_factory=dict)
     error: bool = False  # a result that reports failure
     call_id: str | None = None  # joins a call with its result or rejection
+
+    @property
+    def changed_by_person(self) -> bool:
+        """Whether the person changed what the agent proposed before accepting it: as telling as a rejection."""
+        return self.kind == "result" and self.args.get("user_modified") is True
+
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        """The lines of such an edit that only the agent wrote, and those that only the person did; either may be "".
+
+        None for all other events, and where the log does not show both versions. The file is `args["file_path"]`,
+        the whole proposal the arguments of the call with the same `call_id`.
+        """
+        proposed, accepted = self.args.get("proposed"), self.args.get("accepted")
+        if self.changed_by_person and isinstance(proposed, str) and isinstance(accepted, str):
+            return proposed, accepted
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+from acemem.memory.sessions.event import Session
 
 _MEMORY = re.compile(r"<mem(?:\s[^<>]{0,80})?>.*?(?:</mem>|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"<!-- mem:begin\b.*?(?:<!-- mem:end -->|\Z)", re.DOTALL)
@@ -11,15 +14,35 @@ _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
 _OPEN_AT_LINE = re.compile(r"^[ \t]*<system-reminder>", re.MULTILINE)
 
 
-def without_injected(text: str) -> str:
-    """The text without what our own hook, our managed blocks and the agent's reminders put in, closed or not."""
+def without_injected(text: str, *, by_agent: bool = False) -> str:
+    """The text without what our own hook, our managed blocks and the agent's reminders put in, closed or not.
+
+    What is `by_agent` keeps lines that cite a bullet: they tell what it went by. They are no evidence all the same,
+    see `without_restated`.
+    """
     if "<mem" in text:
         text = _MEMORY.sub("", text)
     if "mem:" in text:  # a context file that was pasted, or one of its lines: what we wrote there is no new evidence
-        text = _CITED.sub("", _BLOCK.sub("", text))
+        text = _BLOCK.sub("", text)
+        text = text if by_agent else _CITED.sub("", text)
     if _OPEN in text:
         text = _without_reminders(text)
     return text
+
+
+def without_restated(session: Session) -> Session:
+    """The session without the lines in which the agent says again what a bullet told it, which is no new evidence."""
+    if not any(event.kind == "assistant" and "[mem:" in event.text for event in session.events):
+        return session
+    events = []
+    for event in session.events:
+        if event.kind == "assistant" and "[mem:" in event.text:
+            text = _CITED.sub("", event.text).strip()
+            if text:
+                events.append(replace(event, text=text))
+        else:
+            events.append(event)
+    return replace(session, events=events)
 
 
 def _without_reminders(text: str) -> str:

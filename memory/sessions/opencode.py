@@ -1,15 +1,17 @@
-"""OpenCode: its database of either generation, read only, and what `opencode export` prints."""
+"""OpenCode: its database of either generation, its files before there was one, and what `opencode export` prints."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions import opencode_storage as storage
 from acemem.memory.sessions.bounds import Room
-from acemem.memory.sessions.draft import Draft, plain_text, shown
+from acemem.memory.sessions.draft import Draft, digest, plain_text, shown
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.records import Log, encodable, head_document, load_document, loads
 from acemem.memory.sessions.timestamps import seconds
@@ -40,13 +42,25 @@ def detect(head: bytes, path: Path) -> bool:
     return any(isinstance(item, dict) and "info" in item and "parts" in item for item in messages[:3])
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a folder holds the messages of one session; see `opencode_storage`."""
+    return storage.is_session(path)
+
+
+def log_of(path: Path) -> Path | None:
+    """The folder that is read in place of the small file that only describes a session; None for other files."""
+    return storage.session_of(path)
+
+
 def read(path: Path) -> Session:
     """The first session of a file; see `read_all`."""
     return read_all(path)[0]
 
 
 def read_all(path: Path) -> list[Session]:
-    """Every session of a database, or the one of an export. `rec` is the 0-based index of the message."""
+    """Every session of a database, or the one of a folder or export. `rec` is the 0-based index of the message."""
+    if path.is_dir():
+        return [_read_stored(path)]
     log = Log(path)
     with path.open("rb") as handle:
         if handle.read(len(_MAGIC)) == _MAGIC:
@@ -63,12 +77,42 @@ def read_all(path: Path) -> list[Session]:
 
 
 def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
-    """The database `$OPENCODE_DB`, else those in `opencode` below `$XDG_DATA_HOME`, by default `~/.local/share`."""
+    """The database `$OPENCODE_DB`, else those in `opencode` below `$XDG_DATA_HOME`, by default `~/.local/share`.
+
+    There the sessions in files as well that no database has taken over.
+    """
     root = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
     if environ.get("OPENCODE_DB"):
         yield from (path for path in (root / environ["OPENCODE_DB"],) if path.is_file())
         return
-    yield from sorted(root.glob("opencode*.db"))
+    databases = sorted(root.glob("opencode*.db"))
+    yield from databases
+    taken = {name for path in databases for name in _names(path)}
+    yield from (folder for folder in storage.sessions(root / "storage") if folder.name not in taken)
+
+
+def _names(path: Path) -> set[str]:
+    """The sessions in a database, as far as it can be read."""
+    names: set[str] = set()
+    try:
+        with closing(_connect(path)) as database:
+            for table in _tables(database) & {"session", "session_v2"}:
+                names.update(str(row[0]) for row in database.execute(f"SELECT id FROM {table}"))
+    except _UNREADABLE:
+        pass
+    return names
+
+
+def _read_stored(path: Path) -> Session:
+    stored, room = storage.Stored(path), Room()
+    draft = _begin(path, stored.info(), room)
+    for rec, (info, parts) in enumerate(stored.messages()):
+        _message(draft, rec, info, parts)
+        if room.full is not None:
+            break
+    session = draft.session
+    session.problems, session.consumed = [*stored.problems, *room.problems(path)], stored.consumed
+    return session
 
 
 def _read_database(path: Path, log: Log) -> list[Session]:
@@ -140,7 +184,7 @@ def _newer(database: sqlite3.Connection, path: Path, tables: set[str], log: Log,
         draft = _begin(path, {**info, "parentID": parent, "time": {"created": info.get("time_created")}}, room)
         query = "SELECT * FROM session_message WHERE session_id = ? ORDER BY seq"
         for rec, row in enumerate(database.execute(query, (name,))):
-            _entry(draft, rec, str(row["id"]), str(row["type"]), _data(row["data"], log), seconds(row["time_created"]))
+            _entry(draft, rec, row, _data(row["data"], log))
         yield draft
 
 
@@ -166,20 +210,53 @@ def _begin(path: Path, info: Any, room: Room | None = None) -> Draft:
 
 def _message(draft: Draft, rec: int, info: dict[str, Any], parts: list[Any]) -> None:
     time, path, role = info.get("time"), info.get("path"), info.get("role")
-    ts = seconds(time.get("created")) if isinstance(time, dict) else None
+    time = time if isinstance(time, dict) else {}
+    ts = seconds(time.get("created"))
     draft.at(ts, path.get("cwd") if isinstance(path, dict) else None)
-    for place, part in enumerate(parts):
+    if role == "assistant" and info.get("summary") is True:
+        role = "summary"
+    running = "completed" not in time and not info.get("error")
+    keys = _Keys(info, time)
+    for part in parts:
         if isinstance(part, dict):
-            name = part.get("id")
-            _part(draft, rec, name if isinstance(name, str) and name else f"{info.get('id')}:{place}", role, part, ts)
-    _stopped(draft, rec, str(info.get("id")), info.get("error"), ts)
+            key = keys.of(part)
+            if not (running and _is_growing(part)):
+                _part(draft, rec, key, role, part, ts)
+    _stopped(draft, rec, keys.own, info.get("error"), ts)
+
+
+def _is_growing(part: dict[str, Any]) -> bool:
+    """Whether the agent is still writing a text: half a statement is another one."""
+    time = part.get("time")
+    return isinstance(time, dict) and "start" in time and "end" not in time and part.get("type") != "tool"
+
+
+class _Keys:
+    """The keys of a message's parts. A fork renames messages and parts and leaves what they say and when."""
+
+    def __init__(self, info: dict[str, Any], time: dict[str, Any]) -> None:
+        created = time.get("created")
+        self.name = str(info.get("id"))
+        self.copied = (agent, info.get("role"), created) if isinstance(created, int | float) else None
+        self.own = self.name if self.copied is None else digest(*self.copied)
+        self.parts: Counter[str] = Counter()
+
+    def of(self, part: dict[str, Any]) -> str:
+        """The key of the next part."""
+        kind, name = str(part.get("type")), part.get("id")
+        place = self.parts[kind]
+        self.parts[kind] += 1
+        if self.copied is not None:
+            said = (part.get("callID") or name) if kind == "tool" else part.get("text")
+            return digest(*self.copied, kind, place, said)
+        return name if isinstance(name, str) and name else f"{self.name}:{kind}{place}"
 
 
 def _part(draft: Draft, rec: int, key: str, role: Any, part: dict[str, Any], ts: float | None) -> None:
     kind, text = part.get("type"), part.get("text")
     if kind == "text" and not part.get("ignored"):
-        if role == "assistant":
-            draft.add("assistant", rec, key, text, ts)
+        if role in ("assistant", "summary"):
+            draft.add(role, rec, key, text, ts)
         elif part.get("synthetic"):
             draft.add("injected", rec, key, text, ts)
         else:
@@ -220,18 +297,21 @@ def _stopped(draft: Draft, rec: int, key: str, error: Any, ts: float | None) -> 
             draft.add("meta", rec, f"{key}:error", shown(error.get("data") or error.get("message")), ts, error=True)
 
 
-def _entry(draft: Draft, rec: int, name: str, kind: str, data: dict[str, Any], ts: float | None) -> None:
+def _entry(draft: Draft, rec: int, row: sqlite3.Row, data: dict[str, Any]) -> None:
     """A row of the newer generation: the type is a column, content a list in the data."""
+    kind, ts, time = str(row["type"]), seconds(row["time_created"]), data.get("time")
     draft.at(ts)
+    created = (time.get("created") if isinstance(time, dict) else None) or row["time_created"]
+    keys = _Keys({"id": row["id"], "role": kind}, {"created": created})
     content = data.get("content")
     text = plain_text(data.get("text")) or plain_text(content if kind != "assistant" else None)
+    name = keys.own if kind == "assistant" else keys.of({"id": row["id"], "type": "text", "text": text})
     if kind == "user":
         draft.add("human" if draft.session.interactive else "meta", rec, name, text, ts)
     elif kind == "assistant":
-        for place, part in enumerate(content if isinstance(content, list) else []):
+        for part in content if isinstance(content, list) else []:
             if isinstance(part, dict):
-                given = part.get("id")
-                _part(draft, rec, given if isinstance(given, str) and given else f"{name}:{place}", kind, part, ts)
+                _part(draft, rec, keys.of(part), kind, part, ts)
         _stopped(draft, rec, name, data.get("error"), ts)
     elif kind in ("system", "synthetic"):
         draft.add("injected", rec, name, text, ts)

@@ -1,4 +1,4 @@
-"""OpenHands: event folders of sessions, event lists, and the output lines of evaluations."""
+"""OpenHands: folders of sessions, event lists, and the output lines of evaluations, of either generation."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.sessions import openhands_conversation as conversation
 from acemem.memory.sessions.bounds import Room
 from acemem.memory.sessions.draft import Draft, digest, failed, plain_text, shown
 from acemem.memory.sessions.event import Session
@@ -53,27 +54,21 @@ def is_folder(path: Path) -> bool:
         with first.open("rb") as handle:
             return detect(handle.read(HEAD), first)
     except OSError:  # mostly because there is none
-        return False
+        return conversation.is_folder(path)
 
 
 def read(path: Path) -> Session:
     """The session in a folder, or the first one of a file; see `read_all`."""
-    if not path.is_dir():
-        return read_all(path)[0]
-    draft = Draft(agent, path, path.name)
-    numbered = sorted((int(file.stem), file) for file in (path / "events").glob("*.json") if file.stem.isdecimal())
-    for number, file in numbered:
-        log = Log(file)
-        event = load_document(log)
-        if isinstance(event, dict):
-            _take(draft, number, event, path.name)
-        draft.session.problems.extend(log.problems)
-        draft.session.consumed += log.consumed
-    return draft.session
+    return read_all(path)[0]
 
 
 def read_all(path: Path) -> list[Session]:
-    """Every run of an evaluation, one a line, or the one session of an event list; `rec` is the event's index."""
+    """Every run of an evaluation, one a line, or the one session of an event list; `rec` is the event's index.
+
+    Of a folder, the session and those of its subagents; `rec` is the number in the event's name.
+    """
+    if path.is_dir():
+        return conversation.read_all(agent, path) if conversation.is_folder(path) else [_folder(path)]
     log = Log(path)
     room = Room()
     together = Draft(agent, path, room=room)
@@ -91,10 +86,24 @@ def read_all(path: Path) -> list[Session]:
 
 
 def discover(home: Path, environ: dict[str, str]) -> Iterator[Path]:
-    """The session folders below `~/.openhands/sessions`."""
+    """The session folders below `~/.openhands/sessions`, and the conversations; see `openhands_conversation`."""
     for folder in sorted((home / ".openhands" / "sessions").glob("*/")):
         if is_folder(folder):
             yield folder
+    yield from conversation.discover(home, environ)
+
+
+def _folder(path: Path) -> Session:
+    draft = Draft(agent, path, path.name)
+    numbered = sorted((int(file.stem), file) for file in (path / "events").glob("*.json") if file.stem.isdecimal())
+    for number, file in numbered:
+        log = Log(file)
+        event = load_document(log)
+        if isinstance(event, dict) and not log.problems:  # half an event would look like a whole one
+            _take(draft, number, event, path.name)
+        draft.session.problems.extend(log.problems)
+        draft.session.consumed += log.consumed
+    return draft.session
 
 
 def _run(path: Path, rec: int, record: dict[str, Any], room: Room) -> Session:
@@ -122,6 +131,9 @@ def _success(record: dict[str, Any]) -> bool | None:
 
 
 def _take(draft: Draft, rec: int, event: dict[str, Any], chain: str) -> None:
+    if conversation.is_event(event):
+        conversation.take(draft, rec, event)
+        return
     action, observation, sent = event.get("action"), event.get("observation"), event.get("timestamp")
     ts = seconds(sent)
     draft.at(ts)
@@ -186,8 +198,8 @@ def _call_id(name: Any, rec: int) -> str:
 
 
 def _is_event(event: Any) -> bool:
-    if not isinstance(event, dict):
-        return False
+    if not isinstance(event, dict) or conversation.is_event(event):
+        return isinstance(event, dict)
     action, observation = event.get("action"), event.get("observation")
     if isinstance(action, str) and "observation" not in event:
         return "args" in event or "action_risk" in event or "thought" in event or "wait_for_response" in event

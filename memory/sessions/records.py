@@ -74,7 +74,7 @@ class Log:
                     if first and self._begins_document(text, handle):
                         yield from self._unfolded(text, handle)
                         return
-                    found, damage = salvage(text)
+                    found, damage = salvage(text, writing=not self._ended)
                 else:
                     if type(value) is dict and not (first and any(type(value.get(n)) is list for n in self._inside)):
                         found, damage = [value], None
@@ -212,11 +212,12 @@ def parse_document(text: str) -> tuple[Any, tuple[int, str] | None]:
         return None, (1, "nested too deeply to be read")
 
 
-def salvage(text: str) -> tuple[Found, str | None]:
+def salvage(text: str, *, writing: bool = False) -> tuple[Found, str | None]:
     """The whole records in a damaged line, and what was lost; None when records only shared the line.
 
     After damage a record is looked for at the next `{"`. An object followed by `,`, `}` or `]` is an inner
-    part of the record that was cut, not a record.
+    part of the record that was cut, not a record. In a line that is still being written the damage is the end:
+    what follows is the beginning of a record, and an object in it would be taken for a record of its own.
     """
     if (repaired := _escapes_repaired(text)) is not None:
         return [repaired], None
@@ -232,6 +233,8 @@ def salvage(text: str) -> tuple[Found, str | None]:
             attempts += 1
             scanned += max(getattr(error, "pos", len(text)) - position, 1)
             damage = damage or f"not whole JSON: {_reason(error)}"
+            if writing:
+                return found, damage
             position = text.find('{"', position + 1)
             if position < 0:
                 return found, damage

@@ -31,3 +31,13 @@ def seconds(value: Any) -> float | None:
             return None
         return number / 1000 if number > LATEST else number
     return None
+
+
+def seconds_here(value: Any) -> float | None:
+    """UTC seconds of an ISO time that is of this machine's clock when it names no zone; None for anything else."""
+    if not isinstance(value, str):
+        return seconds(value)
+    try:
+        return seconds(datetime.fromisoformat(value).timestamp())
+    except (ValueError, OverflowError, OSError):  # the last two for years no clock shows
+        return None

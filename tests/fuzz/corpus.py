@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.memory.sessions.folder_logs import sdk_events, sdk_state, storage_files, stored_messages
 from tests.memory.sessions.logs import AT, LOGS, claude, codex, document, lines
 
 LARGEST = 200_000  # bytes of a real log that are taken at once
@@ -18,10 +19,11 @@ LARGEST = 200_000  # bytes of a real log that are taken at once
 
 @dataclass(frozen=True)
 class Seed:
-    """A log as files by relative name; the first part of the names is what a reader is given."""
+    """A log as files by relative name; a reader is given `log`, by default the first part of the names."""
 
     name: str
     files: dict[str, bytes]
+    log: str | None = None
 
     def write(self, folder: Path) -> Path:
         """Writes the files below `folder` and returns the log's path."""
@@ -29,7 +31,7 @@ class Seed:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        return folder / next(iter(self.files)).split("/")[0]
+        return folder / (self.log or next(iter(self.files)).split("/")[0])
 
 
 def own() -> list[Seed]:
@@ -94,7 +96,11 @@ _CLAUDE_RECORDS: list[dict[str, Any]] = [
         "Edit",
         {"file_path": "/w/a.py", "old_string": "a", "new_string": "b"},
         "ok",
-        toolUseResult={"userModified": True, "filePath": "/w/a.py"},
+        toolUseResult={
+            "userModified": True,
+            "filePath": "/w/a.py",
+            "structuredPatch": [{"oldStart": 1, "lines": [" x", "-a", "+c"]}],
+        },
     ),
     claude(7, "user", "Implement the following plan:\n1. y") | {"planContent": "1. y"},
     claude(8, "user", "[Request interrupted by user for tool use]"),
@@ -419,7 +425,15 @@ def _folders() -> list[Seed]:
             ]
         )
     }
+    conversation = {
+        f"c/events/event-{number:05}-{event['id']}.json": document(event) for number, event in enumerate(sdk_events())
+    }
+    stored = storage_files("ses_1", stored_messages())
     return [
+        Seed("openhands-conversation", {"c/base_state.json": document(sdk_state()), **conversation}),
+        Seed("openhands-stream", {"stream.jsonl": lines(*sdk_events())}),
+        Seed("opencode-files", stored, "storage/message/ses_1"),
+        Seed("opencode-file", stored, "storage/session/p/ses_1.json"),
         Seed("pydantic-deep-folder", {"s/messages.json": document(_HISTORY), "s/tool_log.jsonl": tools}),
         Seed("pydantic-deep-tools", {"tool_log.jsonl": tools}),
         Seed("openhands-folder", events),

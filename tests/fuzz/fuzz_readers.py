@@ -20,7 +20,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -94,7 +94,7 @@ def fuzz(seeds: list[Seed], seed: int) -> Iterator[Finding | None]:
         while True:
             old = random.choice(pool)
             name = random.choice(list(old.files))
-            mutant = Seed(old.name, {**old.files, name: mutator.mutant(old.files[name])})
+            mutant = replace(old, files={**old.files, name: mutator.mutant(old.files[name])})
             try:
                 signature = behaviour(mutant, Path(folder))
             except Broken as broken:
@@ -172,14 +172,14 @@ def minimised(finding: Finding) -> Finding:
 
             def same(content: bytes, name: str = name) -> bool:
                 try:
-                    behaviour(Seed(finding.seed.name, {**files, name: content}), Path(folder))
+                    behaviour(replace(finding.seed, files={**files, name: content}), Path(folder))
                 except Broken as broken:
                     return broken.finding.name == finding.name
                 return False
 
             if finding.error != TooSlow.__name__ and not files[name].startswith(b"SQLite"):
                 files[name] = smaller(files[name], same)
-    return Finding(finding.stage, finding.error, finding.place, Seed(finding.seed.name, files))
+    return replace(finding, seed=replace(finding.seed, files=files))
 
 
 class _at_most:

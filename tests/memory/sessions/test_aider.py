@@ -45,6 +45,19 @@ def test_lines_of_one_message(read):
     assert told(session) == [("human", "one\ntwo")]
 
 
+@pytest.mark.parametrize("cut", range(1, 30))
+def test_a_statement_that_is_being_written(read, cut):
+    """It is left for later with the block it may belong to, for half a statement would be another one."""
+    before = START.format(1) + "#### hello  \n\nHi.\n\n"
+    statement = "#### No, always use pnpm here.  \n"
+    [session] = read(before + statement[:-cut])
+    assert told(session) == [("human", "hello")]
+    assert session.consumed == len(before)
+    [session] = read(before + statement)
+    assert told(session)[2:] == [("human", "No, always use pnpm here.")]
+    assert session.consumed == len(before + statement)
+
+
 def test_output_of_tools(read):
     """What aider reports is kept without its routine; what the assistant says may hold blank lines and code."""
     [session] = read(

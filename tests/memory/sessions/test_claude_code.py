@@ -295,12 +295,50 @@ def test_plans(read):
 
 
 def test_edits_the_person_changed(read):
-    """An edit that the person changed before accepting it says so."""
-    session = read(
-        call("t1", "Edit", file_path="a.py"),
-        result("t1", "updated", toolUseResult={"filePath": "a.py", "userModified": True}),
+    """An edit that the person changed before accepting it says so, even where the log does not show how."""
+    changed, other = (
+        read(call("t1", "Edit", file_path="a.py"), result("t1", "updated", toolUseResult=told)).events[1]
+        for told in ({"filePath": "a.py", "userModified": True}, {"filePath": "a.py", "userModified": False})
     )
-    assert session.events[1].args == {"user_modified": True, "file_path": "a.py"}
+    assert (changed.args, changed.changed_by_person, changed.correction) == (
+        {"user_modified": True, "file_path": "a.py"},
+        True,
+        None,
+    )
+    assert (other.args, other.changed_by_person, other.correction) == ({}, False, None)
+
+
+PATCH = [
+    {"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 3, "lines": [" import os", "-x = 1", "+x = 3", "+", "+y"]}
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "structured", "correction"),
+    [
+        ("Edit", {"old_string": "x = 1", "new_string": "x = 2\ny"}, {"structuredPatch": PATCH}, ("x = 2", "x = 3")),
+        ("Edit", {"new_string": "import os\nx = 3\ny  "}, {"structuredPatch": PATCH}, None),
+        ("Edit", {"new_string": "x = 3\ny\nz"}, {"structuredPatch": PATCH}, ("z", "")),
+        ("Edit", {"new_string": "y"}, {"structuredPatch": PATCH}, ("", "x = 3")),
+        (
+            "MultiEdit",
+            {"edits": [{"new_string": "y"}, {"new_string": "x = 2"}]},
+            {"structuredPatch": PATCH},
+            ("x = 2", "x = 3"),
+        ),
+        ("Write", {"content": "a\nb"}, {"content": "a\nc", "structuredPatch": []}, ("b", "c")),
+        ("Edit", {"new_string": "x = 2\n" * 9_000}, {"structuredPatch": PATCH}, None),  # the call was shortened
+        ("Edit", {}, {"structuredPatch": PATCH}, None),
+        ("Edit", {"new_string": 1}, {"structuredPatch": [1, {"lines": {}}, {"lines": [1, "+x"]}]}, None),
+    ],
+)
+def test_what_the_person_made_of_an_edit(read, tool, given, structured, correction):
+    """The lines that only the agent wrote, and those that only the person did."""
+    made = {"filePath": "a.py", "userModified": True, **structured}
+    session = read(call("t1", tool, file_path="a.py", **given), result("t1", "updated", toolUseResult=made))
+    assert session.events[1].changed_by_person
+    assert session.events[1].correction == correction
+    assert session.interactive
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def told(session) -> list[tuple[str, str]]:
 
 
 def test_parts(read):
-    """A part is an event with its own name as key; `rec` is the index of its message."""
+    """A part is an event with a key of its own; `rec` is the index of its message."""
     session = read(
         message(
             "m1", "user", text("p1", "hello"), text("p2", "read this", synthetic=True), text("p3", "no", ignored=True)
@@ -59,7 +59,7 @@ def test_parts(read):
     )
     assert (session.id, session.cwd, session.started) == ("ses_1", "/w", 1_780_000_000.0)
     assert told(session) == [("human", "hello"), ("injected", "read this"), ("meta", "hm"), ("assistant", "hi")]
-    assert [event.key for event in session.events] == ["p1", "p2", "p4", "p5"]
+    assert len({event.key for event in session.events}) == 4
     assert [event.rec for event in session.events] == [0, 0, 1, 1]
 
 
@@ -78,6 +78,54 @@ def test_tools(read, state, kind, words, error):
     call, result = read(message("m", "assistant", tool("p", **state))).events
     assert (call.kind, call.args) == ("call", {"command": "x"})
     assert (result.kind, result.text, result.error, result.call_id) == (kind, words, error, call.call_id)
+
+
+def test_a_fork_has_the_keys_of_its_source(read):
+    """A fork gives messages and parts new names, and leaves when and what was said, and the names of calls."""
+    ran = {"status": "completed", "output": "ok"}
+
+    def talk(mark: str) -> list[dict[str, Any]]:
+        call = {**tool(f"p3{mark}", **ran), "callID": "call-1"}
+        said = [text(f"p1{mark}", "hello"), text(f"p2{mark}", "and more")]
+        return [
+            message(f"m1{mark}", "user", *said),
+            message(f"m2{mark}", "assistant", text(f"p4{mark}", "hi"), call, error={"name": "MessageAbortedError"}),
+        ]
+
+    source, fork = read(*talk("a"), id="ses_a"), read(*talk("b"), id="ses_b")
+    assert [event.key for event in source.events] == [event.key for event in fork.events]
+    assert len({event.key for event in source.events}) == len(source.events) == 6
+    assert source.talk == fork.talk
+
+
+def test_the_same_words_at_another_time_have_another_key(read):
+    """Only copies are one record."""
+    words = [message(f"m{at}", "user", text(f"p{at}", "go on"), time={"created": at}) for at in (1, 2)]
+    assert len({event.key for event in read(*words).events}) == 2
+
+
+def test_without_a_time_the_name_of_a_part_is_its_key(read):
+    """Nothing else would tell it from others."""
+    assert [event.key for event in read(message("m1", "user", text("p1", "hello"), time={})).events] == ["p1"]
+
+
+def test_a_text_that_is_still_being_written(read):
+    """It is left for later, unless its message has ended; a call that runs is already one."""
+    growing = text("p1", "Always use", time={"start": 1})
+    running = tool("p2", status="running")
+    assert told(read(message("m", "assistant", growing, running))) == [("call", "")]
+    ended = {"created": 1, "completed": 2}
+    assert told(read(message("m", "assistant", growing, time=ended))) == [("assistant", "Always use")]
+    assert told(read(message("m", "assistant", growing, error={"name": "MessageAbortedError"})))[0][1] == "Always use"
+
+
+def test_summaries(read):
+    """What stands for earlier messages is no evidence; a person's message has a summary of another kind."""
+    session = read(
+        message("m1", "user", text("p1", "hello"), summary={"title": "x"}),
+        message("m2", "assistant", text("p2", "We did x."), summary=True),
+    )
+    assert told(session) == [("human", "hello"), ("summary", "We did x.")]
 
 
 def test_running_tools_have_no_result(read):

@@ -106,6 +106,19 @@ def test_unfinished_last_line(write):
     assert log.consumed == path.stat().st_size
 
 
+@pytest.mark.parametrize("tail", ["", ', "n": 1', ', "n": {"o": 2}', ', "n": [{"o": 2}, {"o": 3}'])
+def test_a_record_that_is_being_written_shows_no_part_of_itself(write, tail):
+    """An object inside it looks like a record of its own for as long as nothing follows; records before it are read."""
+    text = json.dumps(B) + '{"type": "user", "message": {"role": "user", "content": "No, use"}' + tail
+    found, log = read(write(line(A) + text.encode()))
+    assert found == [(1, A), (2, B)]
+    assert (log.problems, log.consumed) == ([], len(line(A)))
+    # Once the line has ended it is damaged, and what can be told from it is kept.
+    found, log = read(write(line(A) + text.encode() + b"\n"))
+    assert found[:2] == [(1, A), (2, B)]
+    assert len(log.problems) == 1
+
+
 def test_last_line_without_newline(write):
     """A last line without newline that parses is a record like any other."""
     found, log = read(write(line(A) + line(B)[:-1]))
