@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from acemem.memory.redaction.spans import Span, apart, around, places
-from acemem.memory.redaction.values import is_random, is_secret
+from acemem.memory.redaction.values import is_random, is_secret, looks_chosen
 
 __all__ = ["by_name", "headers"]
 
@@ -61,7 +61,9 @@ def _is_user_and_password(value: str) -> bool:
 _NAME = re.compile(
     r"""(?P<name>
       pass(?:word|wd|phrase|code)|(?<![a-z])pwd?(?![a-z])|(?<=[_-])pass(?![a-z])|(?<![\w-])pass(?=["']?\s?[=:])
-    | passwort|kennwort|contrase[ñn]a|mot[ _]de[ _]passe|senha|пароль|密[码碼]|パスワード
+    | passwort|kennwort|contrase[ñn]a|mot[ _]de[ _]passe|(?<![a-z])mdp(?![a-z])|senha|palavra[- ]passe|wachtwoord
+    | hasł[oa]|haslo|şifre(?:si|niz)?|парол[ьяюе]|密[码碼]|口令|パスワード|비밀번호|패스워드|पासवर्ड
+    | كلمة\s(?:ال)?(?:مرور|سر)
     | secret(?:[_ -]?(?:access)?[_ -]?key)?(?:[_-]?base)?
     | token | credentials?
     | (?:api|app|application|access|auth|account|admin|client|consumer|customer|db|database|deploy|encrypt(?:ion)?
@@ -71,17 +73,24 @@ _NAME = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+# "… for the admin account": whose secret it is, between the name and the value.
+_WHOSE = r"""\s{1,3}
+    (?:for|of|to|on|at|für|von|vom|zu|zum|zur|der|des|del?|della|do|da|du|pour|para|per|por|voor|van|od|от|для|к)\s
+    (?:[\w.@'-]{1,30}\s){0,4}?[\w.@'-]{1,30}"""
+_IS = r"(?:is|was|are|will\sbe|ist|lautet|war|es|era|est|è|é|jest|это|هي|है)"
 _SETS = re.compile(
-    r"""(?:[_-]?(?:\d{1,2}|prod(?:uction)?|staging|stage|dev(?:elopment)?|test|live|local|value|v\d|primary|secondary))?
+    rf"""(?:[_-]?(?:\d{{1,2}}|prod(?:uction)?|staging|stage|dev(?:elopment)?|test|live|local|value|v\d|primary|secondary))?
     (?:
       (?P<xml>>)
-    | (?P<said>\**\s{1,3}(?:(?:for|für|of|to|de)\s(?:[\w.@'-]{1,30}\s){1,4}?)?
-        (?:is|was|are|will\sbe|ist|lautet|war|es|est|è|é)(?::\s|\s)(?:now\s|still\s|set\sto\s|changed\sto\s)?\s{0,2})
-    | (?P<default>\\?["']\s{0,3},\s{0,3}(?=\\?["']))
-    | (?P<field>\\?["']?\s{0,3},?\s{0,20}\\?["']?value\\?["']?\s{0,3}[:=]\s{0,3})
-    | (?P<set>[\\"'`\])*?!]{0,6}\s{0,3}
-        (?::=|=>|->|={1,3}|!==?|[:：|—]\**(?:\s{0,3}[\w.\[\]]{1,20}\s{1,3}=(?!=))?|为|是)\s{0,3})
-    | (?P<loose>[ \t]{1,3})
+    | (?P<said>\**(?:{_WHOSE})?(?:,[^\n,.:;]{{1,40}},)?\s{{1,3}}{_IS}(?::\s|\s)
+        (?:(?:now|still|set\sto|changed\sto|jetzt|ahora|maintenant|agora|ora|теперь)\s)?\s{{0,2}})
+    | (?P<whose>\**{_WHOSE}\**\s?[:：=]\s{{1,3}})
+    | (?P<to>\**(?:{_WHOSE})?\s{{1,3}}(?:to|auf|[-–—])\s{{1,3}})
+    | (?P<default>\\?["']\s{{0,3}},\s{{0,3}}(?=\\?["']))
+    | (?P<field>\\?["']?\s{{0,3}},?\s{{0,20}}\\?["']?value\\?["']?\s{{0,3}}[:=]\s{{0,3}})
+    | (?P<set>[\\"'`\])*?!]{{0,6}}\s{{0,3}}
+        (?::=|=>|->|={{1,3}}|!==?|[:：|—]\**(?:\s{{0,3}}[\w.\[\]]{{1,20}}\s{{1,3}}=(?!=))?|[为是はがを은는이가])\s{{0,3}})
+    | (?P<loose>[ \t]{{1,3}})
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -93,20 +102,39 @@ _VALUE = re.compile(
 )
 _BARE_END = re.compile(r"\\[nrt\"']|[,;)}\]]|&[\w.-]{1,40}=|</|<br")
 _ENV_END = re.compile(r"\\[nrt\"']|[,;]$")
+# Nobody types a password with the letters of Chinese, Japanese or Korean: there the sentence goes on.
+_NOT_TYPED = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff65]")
+# Where other words stand between, and where the value is said first.
+_AFTER = re.compile(
+    rf"""\**(?:[ ][^\W\d][\w'-]{{0,20}}){{0,6}}?(?:\s?[:：=]|['’]s|[ ][—–-]|[ ]{_IS}:?)[ ]["'`“«„*]{{0,3}}
+    (?P<value>[^\s"'`“”«»„]{{1,128}}+)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BEFORE = re.compile(
+    r"""(?:
+      (?<![^\s"'`“«„(*])(?P<value>[^\s"'`“”«»„]{6,64})["'`”»*]{0,3}
+        (?:,|,?\s(?:is|was|as|ist|war|als|es|como|est|comme|è|é|come|jest|jako|это|как))
+        (?:\s[^\s\d.,:;!?"'`()]{1,20}){0,4}?\s["'`“«„(*]{0,3}
+    | (?<![!-~])(?P<typed>[!-~]{6,64})\s?[是为がは이가][^!-~]{0,8}
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REACH = 120
 _LINE_HEAD = re.compile(r"(?:(?:export|set|ENV|ARG|-|\+|\$|\d+→)\s+)*[\w.-]*")
 # Names that speak of something else: the tokens of a model, of a page or of a parser.
 _OTHER_TOKEN = re.compile(
     r"(?:pad|eos|bos|unk|cls|sep|mask|special|stop|start|end|next|prev|page|sync|resume|csrf)[_ -]?$", re.I
 )
 
-
 # What a name starts with, or what it ends with and how far back it can start: finding these first and trying a name
 # only there is ten times faster than the expression over the whole text.
 _STARTS = (
     "pass", "pw", "secret", "token", "kennwort", "senha", "contrase", "mot de pass", "mot_de_pass", "credential",
-    "auth\"", "auth'", "mnemonic",
+    "auth\"", "auth'", "mnemonic", "mdp", "palavra", "wachtwoord", "haslo",
 )  # fmt: skip
-_STARTS_NOT_LATIN = ("пароль", "密码", "密碼", "パスワード")
+_STARTS_NOT_ASCII = (
+    "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "패스워드", "पासवर्ड", "كلمة", "hasł", "şifre",
+)  # fmt: skip
 _ENDS = ("key", "phrase")
 _BACK = 14
 
@@ -114,7 +142,7 @@ _BACK = 14
 def _names(text: str, lowered: str) -> Iterator[re.Match[str]]:
     starts = [anchor for anchor in _STARTS if anchor in lowered]
     if not text.isascii():
-        starts += [anchor for anchor in _STARTS_NOT_LATIN if anchor in lowered]
+        starts += [anchor for anchor in _STARTS_NOT_ASCII if anchor in lowered]
     ends = [anchor for anchor in _ENDS if anchor in lowered]
     if not starts and not ends:
         return
@@ -143,6 +171,9 @@ def by_name(text: str, lowered: str) -> list[Span]:
         if sets and value and (span := _secret_value(text, name, str(sets.lastgroup), value)):
             spans.append(span)
             at = span[1]
+        elif _kind(name.group().lower()) == "password" and (span := _told(text, name, at)):
+            spans.append(span)
+            at = max(at, span[1])
     return spans
 
 
@@ -151,14 +182,19 @@ def _secret_value(text: str, name: re.Match[str], sets: str, value: re.Match[str
     before = text[max(0, name.start() - 60) : name.start()]
     if before.endswith(":") or (kind == "token" and _OTHER_TOKEN.search(before)):
         return None
+    if sets in ("whose", "to") and kind != "password":
+        return None
     if value.group("quoted") is not None:
         start, stop = value.span("quoted")
-        how = "default" if sets == "default" else "loose" if sets == "loose" and kind != "password" else "quoted"
+        loose = sets == "to" or (sets == "loose" and kind != "password")
+        how = "default" if sets == "default" else "loose" if loose else "quoted"
     elif sets == "default":
         return None
     else:
         start, stop = value.span("bare")
-        how = {"said": "said", "loose": "loose"}.get(sets, "bare")
+        how = {"said": "said", "whose": "said", "to": "loose", "loose": "loose"}.get(sets, "bare")
+        if other := _NOT_TYPED.search(text, start, stop):
+            stop = other.start()
         # A shell or env file takes everything up to the space; elsewhere a bracket or a comma ends the value.
         head = text[text.rfind("\n", max(0, name.start() - 200), name.start()) + 1 : name.start()]
         whole_line = text[stop : stop + 1] in ("", "\n", "\r") and _LINE_HEAD.fullmatch(head.lstrip())
@@ -185,6 +221,19 @@ def _secret_value(text: str, name: re.Match[str], sets: str, value: re.Match[str
         while stop < len(text) and (text[stop].isalnum() or text[stop] in "+/=_-."):
             stop += 1
     return (start, stop, kind)
+
+
+def _told(text: str, name: re.Match[str], at: int) -> Span | None:
+    """What a sentence about a password tells apart from the word for it, if it looks like one."""
+    after = _AFTER.match(text, name.end())
+    before = _BEFORE.search(text, max(at, name.start() - _REACH), name.start())
+    for found in (after, before):
+        if found:
+            start = found.start(str(found.lastgroup))
+            value = found[str(found.lastgroup)].rstrip(".,;:)*")
+            if looks_chosen(value):
+                return start, start + len(value), "password"
+    return None
 
 
 _FIELD_HEAD = re.compile(r"(?:^|[,;{(|\n]\s*|[\"'_-])$")

@@ -39,7 +39,7 @@ _NAMED = rf"""(?:(?<![A-Za-z])|(?<=\\[nrt]))(?:(?P<code>{_CODE})|(?P<kind>{_KIND
       | (?P<beside>[ ]))
     {_OPEN}(?P<value>{_DIGITS}|{_LETTERS}){_UNIT}"""
 _SIX = r"(?:[A-Z]{1,2}-)?\d{3}[ -]?\d{3}"
-_SAID = rf"""(?:(?P<of>[\w-]+)[ ])?(?<![\w-])code(?P<which>(?:[ ][A-Za-z]{{1,15}}){{0,4}}?)
+_SAID = rf"""(?<![\w-])code(?P<which>(?:[ ][A-Za-z]{{1,15}}){{0,4}}?)
         [ ](?:is|was)(?:[ ](?:now|still))?:?{_OPEN}(?P<is>{_SIX}){_UNIT}
       | \b(?:enter|type|typed|entered|use|used|got|received|send|sent|the|this|my|your)[ ]code:?{_OPEN}
         (?P<given>{_SIX}){_UNIT}"""
@@ -47,7 +47,8 @@ _YOURS = (
     rf"(?<![\w.:/-])(?P<value>{_DIGITS})\s{{1,2}}(?:is|as|when\sasked\sfor)\s(?:your|my|our|the|a)\s"
     rf"(?:[^\s\d.]{{1,20}}\s){{0,4}}?(?:{_CODE}|{_KIND}|(?<=your\s)code)(?![a-z])"
 )
-_BEFORE, _AFTER = 80, 240
+# How far each reaches before and after its anchor.
+_NAMED_REACH, _SAID_REACH, _YOURS_REACH = (40, 240), (40, 140), (80, 40)
 # Words that make the number something else.
 _OTHER = re.compile(
     r"\b(?:ports?|length|timeout|ttl|expir\w*|size|limit|id|ids|count|number|interval|window|error|status|exit|return"
@@ -56,6 +57,7 @@ _OTHER = re.compile(
     r"|default|server|callback)\b",
     re.IGNORECASE,
 )
+_WORD_BEFORE = re.compile(r"[\w-]+ $")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01]))?")
 _LETTERED = re.compile(r"one|device|confirm|user|backup|recovery|pairing|auth|verif|login|sign", re.IGNORECASE)
 # Recovery codes come by the dozen.
@@ -85,7 +87,7 @@ def one_time_codes(text: str, lowered: str) -> list[Span]:
     if not anchors or not _DIGITS_OR_LETTERS.search(text):
         return spans
     spots = places(lowered, anchors)
-    for found in around(text, spots, _compiled(_NAMED), _BEFORE, _AFTER):
+    for found in around(text, spots, _compiled(_NAMED), *_NAMED_REACH):
         if MARK in text[max(0, found.start() - len(MARK)) : found.start()]:
             continue
         if _is_code(found["value"], found["code"], bool(found["beside"])) and not _OTHER.search(found["filler"] or ""):
@@ -93,10 +95,11 @@ def one_time_codes(text: str, lowered: str) -> list[Span]:
             many = (found["code"] or "").lower().startswith(("backup", "recovery"))
             more = re.compile(_MORE).match(text, stop) if many else None
             spans.append((start, more.end() if more else stop, "one-time-code"))
-    for found in around(text, spots, _compiled(_SAID), _BEFORE, _AFTER):
-        if not _OTHER.search(f"{found['of']} {found['which']}"):
+    for found in around(text, spots, _compiled(_SAID), *_SAID_REACH):
+        of = _WORD_BEFORE.search(text, max(0, found.start() - _SAID_REACH[0]), found.start()) if found["is"] else None
+        if not _OTHER.search(f"{of and of[0]} {found['which']}"):
             spans.append((*found.span("is" if found["is"] else "given"), "one-time-code"))
-    for found in around(text, spots, _compiled(_YOURS), _BEFORE, _AFTER):
+    for found in around(text, spots, _compiled(_YOURS), *_YOURS_REACH):
         if not _YEAR.fullmatch(found["value"]):
             spans.append((*found.span("value"), "one-time-code"))
     return apart(spans)

@@ -1,9 +1,10 @@
 """Secrets and addresses taken out of text before it reaches a model or the store, and again on the way out.
 
-What goes is recognised in four ways. A *shape* speaks for itself: a GitHub token, a private key block, a password in
+What goes is recognised in five ways. A *shape* speaks for itself: a GitHub token, a private key block, a password in
 a URL; the shapes are those of detect-secrets, plus our own where it has none or asks for more than a log gives. A
 *name* that speaks of a secret has a value that looks like one: `DB_PASSWORD=…`, "the password is …". The value
-decides, never the name: `password: string`, `token = config.token` and `your-key-here` stay. A *one-time code* is a
+decides, never the name: `password: string`, `token = config.token` and `your-key-here` stay. A *sentence* gives a
+password away beside its user, as in "log in with ada / …", where it looks like no word. A *one-time code* is a
 number that is said to be one. An *address* is a mailbox, or a machine in a network, of which there is only one: what
 is reserved for examples, and what every machine has, stays. High entropy alone is no evidence, since hashes,
 identifiers and images have it too.
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acemem.memory.redaction.addresses import mailboxes, network_addresses
+from acemem.memory.redaction.logins import logins
 from acemem.memory.redaction.names import by_name, headers
 from acemem.memory.redaction.one_time_codes import one_time_codes
 from acemem.memory.redaction.shapes import by_shape, private_keys, url_passwords
@@ -31,6 +33,7 @@ _WAYS: tuple[Callable[[str, str], list[Span]], ...] = (
     by_shape,
     headers,
     by_name,
+    logins,
     one_time_codes,
     mailboxes,
     network_addresses,

@@ -6,7 +6,16 @@ import re
 
 from acemem.memory.redaction.spans import MARK
 
-__all__ = ["has_both", "is_mixed", "is_placeholder", "is_random", "is_reference", "is_secret"]
+__all__ = [
+    "has_both",
+    "has_four_kinds",
+    "is_mixed",
+    "is_placeholder",
+    "is_random",
+    "is_reference",
+    "is_secret",
+    "looks_chosen",
+]
 
 _PLACEHOLDER_WORDS = frozenset(
     "your my the a an example sample dummy fake test testing placeholder changeme change me here insert replace todo "
@@ -29,14 +38,22 @@ _ELSEWHERE = re.compile(
     r"|[\w-]+\.(?:json|ya?ml|txt|pem|key|env|py|js|ts|md|toml)$"
 )
 _TECHNICAL = re.compile(
-    r"(?:sha|md|aes|rsa|hmac|ecdsa|ed|x|utf|base|rs|hs|es|ps|oauth|tls|http|argon|pbkdf|bcrypt|ipv|k|win|u?int|float|i18n"
-    r"|l10n|e2e|s)[-_]?\d+[a-z]{0,2}(?:[-_ ].*)?"
+    r"(?:sha|md|aes|rsa|hmac|ecdsa|ed|x|utf|base|rs|hs|es|ps|oauth|tls|http|argon|pbkdf|bcrypt|ipv|k|win|u?int|float|s)"
+    r"[-_]?\d+(?:\.\d+)*[a-z]{0,2}(?:[-_ ].*)?"
+    r"|(?:i18n|l10n|a11y|e2e|b2b|p2p|w3c)\d*(?:[-_ ].*)?"
     r"|\d+(?:\.\d+)?[-_ ]?(?:char(?:acter)?s?|bytes?|bits?|days?|hours?|min(?:utes?)?|sec|ms|[smhdwkKMG][bB]?)"
     r"(?:[-_ ].*)?",
     re.IGNORECASE,
 )
 _SIGNS = re.compile(r"[!@#$%^&*~+]")
 _DIGIT_OR_SIGN = re.compile(r"[\d!@#$%^&*~+]")
+_SIGN_WITHIN = re.compile(r"[^\W_][!$%^&*?~#@+-]*[!$%^&*?~#@][!$%^&*?~#@+-]*[^\W_]")
+_RARE_SIGN = re.compile(r"[!$%^&*?~]")  # a number sign and an at sign also join words
+_DIGIT_AS_LETTER = re.compile(r"[A-Za-z]\d(?=[a-z])")
+# Options, versions, code, colours, escapes, and references to an issue or a package.
+_NOT_CHOSEN = re.compile(
+    r"^[-#]|^v?\d+\.\d|[()\[\]{}<>;|=,:/\\\"'`]|%[0-9A-F]{2}|[~^]\d*$|^[\w.-]+[#+@~^]v?\d[\d.]*$|@[\w-]+\.|\$\d"
+)
 # A variable named after what it holds, and a word or constant in place of a value.
 _NAME_LIKE = re.compile(r"\w*(?:pass|pwd|token|secret|key)\w*", re.IGNORECASE)
 _SPEAKS = re.compile(
@@ -73,7 +90,8 @@ def is_secret(value: str, kind: str, how: str) -> bool:
         return False
     if how in ("loose", "default"):
         chosen = how == "default" and kind == "password" and len(value) >= 8 and has_both(value)
-        return chosen or is_random(value) or _is_four_kinds(value)
+        told = kind == "password" and looks_chosen(value)
+        return chosen or told or is_random(value) or has_four_kinds(value)
     if how in ("bare", "said") and _CODE.search(value):
         return False
     both = has_both(value)
@@ -100,8 +118,24 @@ def has_both(value: str) -> bool:
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def _is_four_kinds(value: str) -> bool:
+def has_four_kinds(value: str) -> bool:
     return has_both(value) and value.upper() != value and value.lower() != value and bool(_SIGNS.search(value))
+
+
+def looks_chosen(value: str) -> bool:
+    """Say whether the value reads as a password that a person made up, even where nothing names it as one.
+
+    A sign between its letters and digits, or digits in place of letters, as nobody writes a word, a name or a version.
+    """
+    if len(value) < 6 or not has_both(value) or _NOT_CHOSEN.search(value):
+        return False
+    if MARK in value or is_placeholder(value) or is_reference(value) or _ELSEWHERE.match(value):
+        return False
+    cases = value.upper() != value and value.lower() != value
+    if _SIGN_WITHIN.search(value) and (cases or _RARE_SIGN.search(value)):
+        return True
+    parts = [part for part in re.split(r"[^A-Za-z0-9]", value) if not _TECHNICAL.fullmatch(part)]
+    return cases and sum(len(_DIGIT_AS_LETTER.findall(part)) for part in parts) >= 2
 
 
 def is_mixed(value: str) -> bool:
