@@ -69,7 +69,8 @@ def _print(answer: bytes) -> None:
 
 
 def _log(home: str | None, line: str) -> None:
-    from acemem.memory.cleantext import one_line
+    from acemem.memory.cleantext import clean, one_line
+    from acemem.memory.redaction.redaction import redact
 
     try:
         log = home_directory(home, os.environ) / LOG_NAME
@@ -78,6 +79,6 @@ def _log(home: str | None, line: str) -> None:
             os.replace(log, log.with_suffix(".log.1"))
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         with log.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(f"{at} {one_line(line, LINE_LIMIT)}\n")
+            file.write(f"{at} {one_line(redact(clean(line))[0], LINE_LIMIT)}\n")
     except (OSError, AcememError):
         return  # a home that cannot be written has no place for a log either

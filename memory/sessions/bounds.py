@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +25,14 @@ ROOM = ((64_000_000, 1_000), (96_000_000, 200))
 HEAD_SHARE = 0.7  # the beginning says what ran, the end says how it came out
 TELLING_SHARE = 0.2  # of the whole, for lines of the middle that tell of a failure
 MAX_TELLING_LINE = 300
+LONGEST_WORD = 500  # characters; what is longer is data, and may be cut anywhere
 SEARCHED = 300_000  # characters of the middle looked through for such lines
 
 # Plain searches, because a case-insensitive pattern costs more than parsing the line it came in.
 _TELLING = ("error", "Error", "ERROR", "failed", "Failed", "FAILED", "Traceback", "xit code")
+
+
+_SPACE = re.compile(r"\s")
 
 
 @dataclass(slots=True)
@@ -73,7 +78,8 @@ def shorten(text: str, limit: int = MAX_TEXT) -> str:
     tail = room - head
     left_out = len(text) - room
     middle = "".join(f"{line}\n" for line in telling)
-    return f"{text[:head]}\n[... {left_out:,} characters left out]\n{middle}{text[len(text) - tail :]}"
+    beginning, ending = text[: _word_end(text, head)], text[_word_start(text, len(text) - tail) :]
+    return f"{beginning}\n[... {left_out:,} characters left out]\n{middle}{ending}"
 
 
 def is_shortened(text: str) -> bool:
@@ -116,6 +122,23 @@ def _bounded(value: Any, limit: int, depth: int) -> Any:
     return value
 
 
+def _word_start(text: str, at: int) -> int:
+    """Where the next whole word begins, from `at` on. Half a word could be half a secret, which nobody recognises."""
+    if at <= 0 or at >= len(text) or text[at - 1].isspace():
+        return max(at, 0)
+    found = _SPACE.search(text, at, at + LONGEST_WORD)
+    return found.start() if found else at
+
+
+def _word_end(text: str, at: int) -> int:
+    """Where the last whole word before `at` ends."""
+    if at <= 0 or at >= len(text) or text[at].isspace():
+        return max(at, 0)
+    least = max(0, at - LONGEST_WORD)
+    last = max(text.rfind(space, least, at) for space in (" ", "\n", "\t"))
+    return last if last >= 0 else at
+
+
 def _telling_lines(text: str, start: int, end: int, room: int) -> list[str]:
     places: set[tuple[int, int]] = set()
     end = min(end, start + SEARCHED)
@@ -123,8 +146,9 @@ def _telling_lines(text: str, start: int, end: int, room: int) -> list[str]:
         position, found = start, 0
         while found < 20 and (position := text.find(word, position, end)) >= 0:
             left = max(text.rfind("\n", 0, position) + 1, position - MAX_TELLING_LINE // 2, start)
+            left = min(_word_start(text, left), position)
             right = text.find("\n", position, end)
-            right = min(right if right >= 0 else end, left + MAX_TELLING_LINE)
+            right = max(_word_end(text, min(right if right >= 0 else end, left + MAX_TELLING_LINE)), position)
             places.add((left, right))
             position = max(right, position + 1)
             found += 1

@@ -31,8 +31,10 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from acemem.memory.cleantext import clean, one_line
 from acemem.memory.errors import ModelError
 from acemem.memory.learn.model.agents import as_task, is_marked
+from acemem.memory.redaction.redaction import redact
 
 PROGRAM = "claude"
 TIMEOUT = 600.0  # seconds for one answer
@@ -152,9 +154,10 @@ class ClaudeCliModel(Model):
         if not failed and result is not None:
             return result
         words = said.strip() or err.strip() or out.strip() or f"exit code {code}"
+        told = one_line(redact(clean(words))[0], 300)
         if _NOT_LOGGED_IN.search(words):
-            raise ModelError(f"{self._program} cannot answer ({words[:200]}); run `{self._program}` once and log in")
-        raise ModelAPIError(self.model_name, f"{self._program} failed: {words[:300]}")
+            raise ModelError(f"{self._program} cannot answer ({told}); run `{self._program}` once and log in")
+        raise ModelAPIError(self.model_name, f"{self._program} failed: {told}")
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
