@@ -19,7 +19,7 @@ _SOLVED = re.compile(
 _APPROVES = re.compile(
     r"\b(?:exactly|perfect|correct|excellent|awesome|love (?:it|this|that)|keep (?:it|this|that)|(?:is|sounds"
     r"|looks) (?:great|good|fine|nice)|that(?:'"
-    r"|’)?s (?:it|right|better|what i)"
+    r"|’)?s (?:it|right|better|what i|the \w+ (?:i|we|the user|every))"
     r"|yes,? (?:that|this|exactly|please keep)|great (?:job|work)|well done|spot on|precisely|genau|parfait"
     r"|perfecto|exactement"
     r"|dokładnie|świetnie|идеально|точно|完美|很好)\b"
@@ -33,6 +33,13 @@ _UNDONE = re.compile(
 _LIMITED = re.compile(r"\b(?:but|however|almost|still|except|only)\b|\?\s*$", re.IGNORECASE)
 _DENIED = re.compile(
     r"\?\s*$|\b(?:not|nothing|never|nor|before|previously|used to|until|yesterday|earlier)\b|n't\b", re.IGNORECASE
+)
+_AGREES = re.compile(
+    r"^(?:(?:yes|yep|yeah|yup|sure|ok(?:ay)?|agreed|deal|absolutely|definitely|please do|do (?:it|that)|go ahead"
+    r"|ja|jo|gerne|klar|passt|oui|d'accord|sí|si|vale|claro|sim|tak|dobrze|да|давай|evet|はい|好的?|对)\b[\s,.!]*)+$"
+    r"|\b(?:let's|let us|we(?:'ll| will| should)|i(?:'ll| will|'d)?) (?:go|do|take|try|use|choose|prefer)"
+    r" (?:with |for )?(?:this|that|it|the (?:first|second|last|latter|former))\b",
+    re.IGNORECASE,
 )
 _GO_ON = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|y|ok(?:ay)?|sure|continue|go(?: ahead| on)?|proceed|do it|please|sorry|resume"
@@ -59,6 +66,11 @@ def approves(words: str) -> bool:
     if solved(words) and _LIMITED.search(words) is None:
         return True
     return _UNDONE.search(words) is None and _APPROVES.search(words[:40]) is not None
+
+
+def agrees(sentence: str) -> bool:
+    """Whether a sentence takes what was offered: a bare yes, or the choice of it."""
+    return _AGREES.search(sentence) is not None
 
 
 def goes_on(words: str) -> bool:

@@ -16,7 +16,8 @@ from acemem.memory.sessions.event import Session, SessionEvent
 
 _EDITS = frozenset(
     "edit write multiedit multi_edit notebookedit edit_file write_file create_file apply_patch str_replace patch create"
-    " str_replace_editor str_replace_based_edit_tool replace hashline_edit insert search_replace file_edit".split()
+    " str_replace_editor str_replace_based_edit_tool replace hashline_edit insert search_replace file_edit"
+    " file_editor".split()
 )
 _EDITORS = ("sed -i", "cat ", "tee ", "edit ", "create ", "insert ", "str_replace_editor ")  # in a shell
 _COMMAND_KEYS = ("command", "cmd", "action", "script", "commandline")
@@ -194,6 +195,11 @@ class Conversation:
         """What the agent said last before `position`."""
         place = bisect_left(self.spoken, position)
         return self.events[self.spoken[place - 1]] if place else None
+
+    def waits(self, position: int) -> bool:
+        """Whether the agent has done nothing since it spoke last before `position`."""
+        place = bisect_left(self.spoken, position)
+        return place > 0 and not self.steps_between(self.spoken[place - 1], position, 1)
 
     def steps_between(self, start: int, end: int, limit: int | None = None) -> list[Step]:
         """The steps called after `start` and before `end`, at most the first `limit`."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from acemem.memory.insight import (
     ContextInsight,
@@ -17,64 +16,40 @@ from acemem.memory.insight import (
     InsightScope,
     PreferenceInsight,
 )
-from acemem.memory.learn.offline import command as shell
-from acemem.memory.learn.offline.confirmation import approves, goes_on, solved
+from acemem.memory.learn.offline.change import in_words
+from acemem.memory.learn.offline.confirmation import approves, goes_on
 from acemem.memory.learn.offline.conversation import Conversation, Finding, Step, Turn
-from acemem.memory.learn.offline.explanation import claim, concedes, fact, remedy
-from acemem.memory.learn.offline.facts import states_fact
+from acemem.memory.learn.offline.excerpt import beginning
+from acemem.memory.learn.offline.explanation import claim, fact, remedy, statements
+from acemem.memory.learn.offline.guidance import grouped, guiding
 from acemem.memory.learn.offline.instruction import Instruction, instruction, statement
 from acemem.memory.learn.offline.noise import silences_check
-from acemem.memory.learn.offline.outcomes import is_check
+from acemem.memory.learn.offline.place import Place, points_at_model
+from acemem.memory.learn.offline.proposal import accepted
 from acemem.memory.learn.offline.reports import brings_paste, is_report, tells_problem
-from acemem.memory.learn.offline.wording import clipped, code, joined, near_paths, plain, sentences, stems
+from acemem.memory.learn.offline.rework import kept_line
+from acemem.memory.learn.offline.veto import bends_test, call_in_words, leaves_to_user
+from acemem.memory.learn.offline.wording import capital, clipped, code, joined, near_paths, plain, sentences, stems
 from acemem.memory.sessions.event import SessionEvent
 
-_DENIES = re.compile(
-    r"\b(?:not|none|never|nothing|nobody|no(?= \w)|isn't|aren't|doesn't|don't|didn't|wrong|nicht|kein\w*"
-    r"|ningun\w*|pas)\b",
+Detail = PreferenceInsight | DecisionInsight | ContextInsight | FailureInsight
+
+_POINTS = re.compile(
+    r"\b(?:here|there|this|that|it|these|those|hier|das|dies\w*|aquí|eso|esto|ese|esa|ici|ça|cela|dit|dat|tu|to)\b",
     re.IGNORECASE,
 )
-_DEPENDS = re.compile(
-    r"^(?:(?:that|this|it|they|these|those)(?:'\w+\b| (?:is|are|was|were|will|would|should|can|could|has|have|does|do"
-    r"|makes?|looks?|works?)\b)|which\b|and\b|or\b|so\b|because\b|das\b|eso\b|esto\b)",
-    re.IGNORECASE,
-)
-_POINTLESS = re.compile(rf"{_DEPENDS.pattern}|^you\b", re.IGNORECASE)  # of no use to who was not there
-_TEST_FILE = re.compile(r"(?:^|[/\\._-])(?:tests?|specs?|expected|snapshots?)(?:$|[/\\._-])", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:here|there|this|that|it|these|those|hier|aquí|esto|ici)\b", re.IGNORECASE)
 _NAME = re.compile(
     r"[\w.~-]*[/\\][\w./\\-]+|`[^`]+`|\b[\w-]+\.(?=[a-z])\w{1,10}\b|\b\w*[a-z][A-Z]\w*|\b\w+_\w+\b|\w+:\w+|--?\w[\w-]+"
 )
 _SYMPTOM = re.compile(r"\b(?:still|showing)\b|\?\W*$", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_][\w.-]{2,}")
-_PROPOSES = re.compile(
-    r"(?:want me to|shall i|should i|would you like me to|do you want me to|ready to|may i) ((?:(?:go ahead"
-    r"|proceed) and )?[a-z]+(?: (?:this|that|it|them|these changes|the changes|[\w`./-]+)){0,3})",
-    re.IGNORECASE,
-)
 _UNDERSTOOD = re.compile(r"i(?:'|’)?ll (.{20,200})$", re.IGNORECASE)
-_OF_THEMSELVES = re.compile(r"\bthe user\b|^we(?:'ve| have| had)\b", re.IGNORECASE)
-_PRAISES = re.compile(r"\b(?:great|good|fine|nice|cool|ok(?:ay)?)$", re.IGNORECASE)
 _LONGEST_WORDS = 600
-_MOST = 3  # insights of one turn
+_LOOK = re.compile(r"(?:(?:have|take) a )?look\b|see\b|check\b|mira\b|schau\b|regarde\b|zobacz\b", re.IGNORECASE)
+_LOOKED_AT = 12  # steps
+_MOST = 3  # insights of one turn, and sentences of one insight
 _LEAST_WORDS = 3  # content words of a sentence that says something by itself
-_ANSWER_WORDS = 5  # spaces in an answer from which it says more than yes
-_FEW = 60  # characters of words that only stop the agent
-_LOOKED_AT = 12  # steps before and after a turn in which the work may have turned round
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """What the dialogue around a turn shows, whatever its words."""
-
-    admitted: SessionEvent | None  # where the agent says that the person is right
-    redone: bool  # after the turn the agent dropped something that the person named
-    answers: bool  # the agent had asked
-    by_example: bool  # a pasted sample shows how it is to be
-
-    def reacts(self, turn: Turn) -> bool:
-        """Whether the turn changes what the agent was about to do or had done."""
-        return turn.refused is not None or self.admitted is not None or turn.interrupts or self.redone
+_ANSWER = 700  # characters of a reply in which the agent says what is true
+_ECHO = 0.6  # share of a statement's words from which it only repeats another
 
 
 def corrections(talk: Conversation) -> Iterator[Finding]:
@@ -89,195 +64,166 @@ def _of_turn(talk: Conversation, turn: Turn) -> Iterator[Finding]:
         return
     if goes_on(words) or turn.retyped:
         return
-    place = _place(talk, turn)
-    wanted = _wanted(talk, turn, place)
-    if not wanted and brings_paste(turn) and is_report(turn):
+    if accepted(talk, turn) is not None:
+        return  # a decision, told with what was proposed
+    place = Place.of(talk, turn)
+    said = guiding(talk, turn, place)
+    if not said and brings_paste(turn) and is_report(turn):
         return
-    if turn.refused is not None and silences_check(*turn.refused.change) and not any(w.lasting for w in wanted):
-        yield _no_silencing(talk, turn, turn.refused, place.admitted)
-    elif _takes_over(talk, turn, wanted):
+    if turn.refused is not None and silences_check(*turn.refused.change) and not any(item.lasting for item in said):
+        yield _no_silencing(talk, turn, turn.refused, place)
+    elif leaves_to_user(talk, turn) and all(item.stated for item in said):
         assert turn.refused is not None
-        yield _left_to_user(talk, turn, turn.refused)
-    elif wanted:
-        for number, group in enumerate(_grouped(wanted)[:_MOST]):
-            yield _preference(talk, turn, group, place if number == 0 else replace(place, admitted=None))
-    elif (
-        (not turn.first or refuses) and _about_files(talk, turn) and (found := _mistake(talk, turn, place)) is not None
-    ):
+        yield _left_to_user(talk, turn, turn.refused, said)
+    elif said and not (place.admitted is not None and _objects(said, place)):
+        for number, group in enumerate(grouped(said, place)[:_MOST]):
+            yield _guidance(talk, turn, group, place, number == 0)
+    elif (not turn.first or refuses) and place.on_files and (found := _mistake(talk, turn, place)) is not None:
         yield found
 
 
-def _place(talk: Conversation, turn: Turn) -> _Place:
-    reply = talk.reply(turn.position)
-    admitted = next((talk.events[p] for p in reply[:3] if concedes(talk.events[p].text)), None)
-    before = talk.last_said(turn.position)
-    asked = before is not None and "?" in before.text[-300:]
-    example = brings_paste(turn) and turn.words.rstrip().endswith(":") and not tells_problem(turn.words)
-    asked = asked and not turn.first and turn.refused is None
-    return _Place(admitted, not turn.first and _redone(talk, turn), asked, example)
-
-
-def _about_files(talk: Conversation, turn: Turn) -> bool:
-    """Whether the talk is about work on files: the answers of a customer to a clerk decide nothing."""
-    return bool(talk.session.cwd) or any(s.command or s.path for s in talk.steps_before(turn.position, _LOOKED_AT))
-
-
-def _redone(talk: Conversation, turn: Turn) -> bool:
-    """Whether the work that followed dropped something that the person named and the agent had put there."""
-    named = {word.strip(".").lower() for word in _WORD.findall(turn.words)}
-    ahead = talk.steps_between(turn.position, talk.next_human(turn.position), _LOOKED_AT)
-    after = [step.change for step in ahead if step.edits and step.succeeded]
-    gone = named & (_tokens(" ".join(old for old, _ in after)) - _tokens(" ".join(new for _, new in after)))
-    if any(_NAME.fullmatch(name) for name in gone):
-        return True
-    if not gone:
-        return False
-    before = (step.change[1] for step in talk.steps_before(turn.position, _LOOKED_AT) if step.edits)
-    return bool(gone & _tokens(" ".join(before))) or _DENIES.search(turn.words) is not None
-
-
-def _tokens(text: str) -> set[str]:
-    return {word.strip(".").lower() for word in _WORD.findall(text[:20_000])}
-
-
-def _wanted(talk: Conversation, turn: Turn, place: _Place) -> list[Instruction]:
-    """The sentences of a turn that say how to work or how things are to be."""
-    before = talk.last_said(turn.position)
-    proposal = _PROPOSES.search(before.text[-300:]) if before is not None else None
-    referent = proposal[1] if proposal else ""
-    kept: list[Instruction] = []
-    for sentence in sentences(turn.words):
-        item = instruction(sentence, referent)
-        if item is not None:
-            if _counts(item, turn, place):
-                kept.append(item)
-        elif _about_files(talk, turn) and (item := statement(sentence)) is not None and _states(item, turn, place):
-            kept.append(item)
-    return kept
-
-
-def _counts(item: Instruction, turn: Turn, place: _Place) -> bool:
-    """Whether an instruction says how to work, and not only what to do next."""
-    if turn.event.kind == "reject":
-        return not item.chore or item.lasting or item.contrast or len(item.text) > 24
-    if turn.first:
-        return item.lasting and not item.contrast and not item.chore
-    if item.lasting or item.contrast or place.by_example or place.redone:
-        return True
-    return not item.chore and (place.reacts(turn) or place.answers)
-
-
-def _states(item: Instruction, turn: Turn, place: _Place) -> bool:
-    """Whether a sentence that commands nothing says by its place in the dialogue how things are to be."""
-    bare = item.text.rstrip(".!")
-    if turn.first or goes_on(bare) or approves(bare) or solved(bare) or len(stems(bare)) < _LEAST_WORDS - place.redone:
-        return False
-    if _PRAISES.search(bare):
-        return False
-    if place.redone or (turn.event.kind == "reject" and (item.lasting or item.contrast)):
-        return True
-    if is_report(turn) or (place.admitted is not None and not place.answers):
-        return False  # a problem, or a fact set against the agent's
-    if item.lasting or item.contrast:
-        return True
-    if states_fact(bare) or _OF_THEMSELVES.search(bare):
-        return False
-    return place.answers and bare.count(" ") >= _ANSWER_WORDS
-
-
-def _grouped(wanted: list[Instruction]) -> list[list[Instruction]]:
-    """The sentences by what they are about: one that leans on those before, or shares a word with them, joins them."""
-    groups: list[list[Instruction]] = []
-    for item in wanted:
-        about = stems(item.text)
-        if groups and (_DEPENDS.match(item.text) or len(about) < _LEAST_WORDS or about & _words_of(groups[-1])):
-            groups[-1].append(item)
-        elif not _DEPENDS.match(item.text) or not item.stated:
-            groups.append([item])
-    return groups
-
-
-def _words_of(group: list[Instruction]) -> frozenset[str]:
-    return frozenset().union(*(stems(item.text) for item in group))
-
-
-def _preference(talk: Conversation, turn: Turn, wanted: list[Instruction], place: _Place) -> Finding:
+def _guidance(talk: Conversation, turn: Turn, said: list[Instruction], place: Place, leads: bool) -> Finding:
     cwd = talk.session.cwd
-    wish = joined(*(item.text for item in wanted[:_MOST]), limit=240)
-    if turn.refused is not None and turn.refused.path:
-        wish = re.sub(r"^(?:this|it|that) should\b", f"{code(turn.refused.path)} should", wish, flags=re.IGNORECASE)
+    wish = near_paths(joined(*(item.text for item in said[:_MOST]), limit=240), cwd)
+    stated = all(item.stated for item in said)
+    of_project = stated or _NAME.search(wish) is not None or " should be " in wish
+    answer = _answer(talk, turn, place) if leads else None
     told = ""
-    if place.admitted is not None:
-        told = remedy(place.admitted.text) or _sure_fact(place.admitted.text)
-    elif place.by_example:
-        # What the example is to teach stands only in how the agent understood it.
-        said = [s for p in talk.reply(turn.position)[:2] for s in sentences(talk.events[p].text)]
-        told = next((m[1] for s in said if (m := _UNDERSTOOD.match(plain(s)))), "")
-    text = joined(near_paths(wish, cwd), near_paths(told, cwd))
-    firm = turn.event.kind == "reject" or any(item.lasting or item.contrast for item in wanted)
+    if points_at_model(wish) or (place.by_example and leads and brings_paste(turn)):
+        told = _new(near_paths(_lesson(talk, turn), cwd), wish)
+        wish = _from_model(wish)
+        if told and (_POINTS.match(wish) or _LOOK.match(wish)):
+            wish, told = told, ""
+    elif answer is not None:
+        told = _new(near_paths(remedy(answer.text) or _sure_fact(answer.text), cwd), wish)
+    if not told and leads and place.rework is not None and stated and not _NAME.search(wish):
+        told = in_words([place.rework], cwd)
+    placed = _bent(talk, turn, wish) or _placed(talk, turn, place, wish)
+    scope: InsightScope = "project" if of_project or placed != wish else "user"
+    wish = placed
+    text = joined(wish, told)
+    reacts = place.refuses or place.resumes or place.redone
+    firm = reacts or any(item.lasting or item.contrast for item in said)
     evidence = clipped(plain(turn.words), 200)
-    scope: InsightScope = "project" if _NAME.search(wish) or " should be " in wish else "user"
-    detail: PreferenceInsight | DecisionInsight | ContextInsight = PreferenceInsight(wish, evidence)
-    if place.answers and not place.redone and all(item.stated and not item.lasting for item in wanted):
-        # Granted before any work it says how things are to be, later how they are.
-        worked = any(step.edits for step in talk.steps_before(turn.position, _LOOKED_AT))
-        if worked and place.admitted is not None:
-            detail, scope = ContextInsight(text, 0.8), "project"
-        elif not any(item.contrast for item in wanted):
-            detail, scope = DecisionInsight(wish, evidence, confirmed=True), "project"
-    return _finding(talk, detail, text, turn, place.admitted, 0.85 if firm else 0.8, scope)
+    detail: Detail = PreferenceInsight(wish, evidence)
+    if told and bends_test(talk, turn):
+        detail = FailureInsight(wish, told, "", [call_in_words(turn.refused, cwd)])
+    elif any(item.noted for item in said) and not reacts:
+        detail = ContextInsight(text, 0.85)
+    elif scope == "project":
+        detail = DecisionInsight(wish, evidence, confirmed=True)
+    return _finding(talk, detail, text, turn, answer, 0.85 if firm else 0.8, scope)
 
 
-def _mistake(talk: Conversation, turn: Turn, place: _Place) -> Finding | None:
+def _lesson(talk: Conversation, turn: Turn) -> str:
+    """What an example is to teach: only how the agent understood it says so."""
+    replies = [talk.events[p].text for p in talk.reply(turn.position)[:2]]
+    heard = [plain(sentence) for text in replies for sentence in sentences(text)]
+    meant = next((m[1] for sentence in heard if (m := _UNDERSTOOD.match(sentence))), "")
+    shown = fact(beginning(replies[0], _ANSWER)) if replies and not brings_paste(turn) else ""
+    return joined(shown, meant)
+
+
+def _from_model(wish: str) -> str:
+    """The wish from the part on that points at a model: what stands before it may be any other step."""
+    parts = re.split(r"(?:, | and | but )(?=\w)", wish)
+    start = next((part for part in parts if points_at_model(part)), wish)
+    return capital(wish[wish.index(start) :])
+
+
+def _objects(said: list[Instruction], place: Place) -> bool:
+    """Whether the sentences only set a fact against what the agent took for true."""
+    return not (place.refuses or place.answers) and all(i.stated and not i.lasting and not i.contrast for i in said)
+
+
+def _answer(talk: Conversation, turn: Turn, place: Place) -> SessionEvent | None:
+    """Where the agent grants what the person said, or says what it does about it."""
+    if place.admitted is not None:
+        return place.admitted
+    first = next(iter(talk.reply(turn.position)), None)
+    return talk.events[first] if first is not None and (place.refuses or place.redone) else None
+
+
+def _placed(talk: Conversation, turn: Turn, place: Place, wish: str) -> str:
+    """The wish with what it points at: the refused command, the file of the edit, the line that the person kept."""
+    cwd, opens = talk.session.cwd, _POINTS.match(wish) is not None
+    step = turn.refused
+    if step is None and place.redone:
+        worked = reversed(talk.steps_before(turn.position, _LOOKED_AT))
+        step = next((before for before in worked if before.edits and before.succeeded), None)
+    elif step is not None and step.edits:
+        opens = opens or (not _NAME.search(wish) and _POINTS.search(wish) is not None)
+    if step is None or not opens:
+        return wish
+    lowered = wish[:1].lower() + wish[1:]
+    if not step.edits or not step.path:
+        return f"Do not run {call_in_words(step, cwd)}: {lowered}" if step.command else wish
+    where = code(near_paths(step.path, cwd))
+    if re.match(r"(?:this|it|that) should\b", wish, flags=re.IGNORECASE):
+        return re.sub(r"^\w+", lambda _: where, wish)
+    if kept := kept_line(talk, turn):
+        return f"Keep {code(near_paths(kept, cwd))} in {where}: {lowered}"
+    return f"In {where}: {lowered}"
+
+
+def _bent(talk: Conversation, turn: Turn, wish: str) -> str:
+    if not bends_test(talk, turn) or turn.refused is None:
+        return ""
+    where = code(near_paths(turn.refused.path, talk.session.cwd))
+    return joined(f"Do not change what {where} expects to make the test pass", wish)
+
+
+def _new(told: str, known: str) -> str:
+    """What the agent says, unless it only repeats what is already said."""
+    about = stems(told)
+    return "" if not about or len(about & stems(known)) >= _ECHO * len(about) else told
+
+
+def _mistake(talk: Conversation, turn: Turn, place: Place) -> Finding | None:
     """What the person set against the agent's work or belief, with the truth as the agent then states it."""
     cwd, refuses = talk.session.cwd, turn.event.kind == "reject"
-    if approves(turn.words) or not (refuses or place.admitted is not None or _contradicts(turn.words)):
+    # A question after which the agent takes its own work back says that the work was wrong.
+    asked = place.redone and place.admitted is None and turn.words.rstrip().endswith("?") and _settled(talk, turn)
+    if approves(turn.words) or not (refuses or asked or place.admitted is not None):
         return None
     said = [item for sentence in sentences(turn.words) if (item := statement(sentence)) is not None]
     least = _LEAST_WORDS - refuses
     told = [i.text for i in said if len(stems(i.text)) >= least and not goes_on(i.text) and not _next_step(i.text)]
     objection = near_paths(joined(*told[:2], limit=160), cwd)
     answer = place.admitted
-    if answer is None and refuses and (said_at := talk.reply(turn.position)[:1]):
-        answer = talk.events[said_at[0]] if _otherwise(talk, turn) else None
+    if answer is None and (said_at := talk.reply(turn.position)[:1]):
+        answer = talk.events[said_at[0]] if asked or (refuses and _otherwise(talk, turn)) else None
     truth = fix = ""
     if answer is not None:
-        found = claim(answer.text[:700])
-        truth = near_paths(found.text if found else fact(answer.text[:700]), cwd)
+        start = beginning(answer.text, _ANSWER)
+        found = claim(start)
+        told_by = statements(start) if asked else [found.text if found else fact(start)]
+        truth = _new(near_paths(joined(*told_by[:2], limit=240), cwd), objection)
         fix = near_paths(remedy(answer.text), cwd)
-    if truth and len(stems(truth) & stems(objection)) >= 0.6 * len(stems(truth)):
-        truth = ""  # the agent only repeats the objection
     named = _NAME.search(objection) is not None
-    if (not told and not refuses) or (tells_problem(turn.words) and not truth):
+    granted = (place.at_once or asked) and truth != "" and "?" in turn.words
+    if not (told or refuses or granted) or (tells_problem(turn.words) and not truth):
         return None
-    if not refuses and _SYMPTOM.search(objection):
+    if not refuses and (_SYMPTOM.search(objection) or not (truth or fix)):
         return None
-    if not (truth or fix or (objection and (named or (refuses and not _POINTLESS.match(objection))))):
+    if not (truth or fix or named):
         return None
-    where = code(near_paths(turn.refused.path, cwd)) if turn.refused is not None and turn.refused.path else ""
-    if refuses and not where and not named and not truth and not fix and len(turn.words) <= _FEW:
-        return None  # words that only stop a command
-    if _bends_test(talk, turn):
-        objection = joined(f"Do not change what {where} expects to make the test pass", objection)
-    elif where and not named and not truth and not fix and _POINTS.search(objection):
-        objection = f"In {where}: {objection[:1].lower()}{objection[1:]}"
     text = joined(objection, truth, fix)
-    detail: FailureInsight | PreferenceInsight | ContextInsight = ContextInsight(fact=text, confidence=0.8)
+    detail: Detail = ContextInsight(text, 0.8)
     if refuses and truth:
-        call = _call_in_words(turn.refused)
+        call = call_in_words(turn.refused, cwd)
         detail = FailureInsight(objection or truth, truth, fix, [call] if call else [])
     elif refuses:
         detail = PreferenceInsight(preference=objection or fix, evidence=clipped(plain(turn.words), 200))
+    elif asked:
+        detail = DecisionInsight(text, clipped(plain(turn.words), 200), confirmed=True)
     return _finding(talk, detail, text, turn, answer, 0.8, "project")
 
 
-def _bends_test(talk: Conversation, turn: Turn) -> bool:
-    """Whether the person refused an edit of a test that the agent began right after a check had failed."""
-    step = turn.refused
-    if step is None or not step.edits or not _TEST_FILE.search(step.path):
-        return False
-    checks = [s for s in talk.steps_before(step.called, _LOOKED_AT) if s.command and is_check(s.command)]
-    return bool(checks) and checks[-1].failed
+def _settled(talk: Conversation, turn: Turn) -> bool:
+    """Whether the person let the work stand that followed a turn."""
+    after = next((other for other in talk.turns if other.position > turn.position), None)
+    return after is not None and not (after.refused or tells_problem(after.words) or is_report(after))
 
 
 def _next_step(sentence: str) -> bool:
@@ -285,64 +231,39 @@ def _next_step(sentence: str) -> bool:
     return order is not None and order.chore and not order.lasting and not order.contrast
 
 
-def _contradicts(words: str) -> bool:
-    """Whether short words set a fact against what the agent took for true, with a name in them."""
-    if len(words) > 240 or not _NAME.search(words) or _SYMPTOM.search(words):
-        return False
-    return _DENIES.search(words) is not None
-
-
 def _otherwise(talk: Conversation, turn: Turn) -> bool:
     """Whether the agent, after a refused edit, changed the same file in another way."""
     if turn.refused is None or not turn.refused.edits:
         return False
-    ahead = talk.steps_between(turn.position, talk.next_human(turn.position), _LOOKED_AT)
+    ahead = talk.steps_between(turn.position, talk.next_human(turn.position), 12)
     again = next((s for s in ahead if s.edits and s.succeeded and s.path == turn.refused.path), None)
     return again is not None and again.change[1] != turn.refused.change[1]
 
 
 def _sure_fact(text: str) -> str:
-    found = claim(text)
+    found = claim(beginning(text, _ANSWER))
     return found.text if found is not None and found.rank >= 2 else ""
 
 
-def _takes_over(talk: Conversation, turn: Turn, wanted: list[Instruction]) -> bool:
-    """Whether the person refused a command in a few words after which the agent did nothing until they came back."""
-    step = turn.refused
-    if step is None or not step.command or len(turn.words) > _FEW or "?" in turn.words or _NAME.search(turn.words):
-        return False
-    until = talk.next_human(turn.position)
-    idle = until < len(talk.events) and not talk.steps_between(turn.position, until)
-    return idle and all(item.stated for item in wanted)
-
-
-def _left_to_user(talk: Conversation, turn: Turn, step: Step) -> Finding:
-    what = near_paths(_call_in_words(step), talk.session.cwd)
-    text = joined(f"Do not run {what} unasked: the user stops it to do this step")
+def _left_to_user(talk: Conversation, turn: Turn, step: Step, said: list[Instruction]) -> Finding:
+    reason = joined(*(item.text for item in said[:2]), limit=120) if said else "the user stops it to do this step"
+    text = joined(f"Do not run {call_in_words(step, talk.session.cwd)} unasked: {reason[:1].lower()}{reason[1:]}")
     detail = PreferenceInsight(preference=text, evidence=clipped(plain(turn.words), 200))
     return _finding(talk, detail, text, turn, None, 0.8, "user")
 
 
-def _no_silencing(talk: Conversation, turn: Turn, step: Step, admitted: SessionEvent | None) -> Finding:
-    truth = _sure_fact(admitted.text) if admitted is not None else ""
+def _no_silencing(talk: Conversation, turn: Turn, step: Step, place: Place) -> Finding:
+    truth = _sure_fact(place.admitted.text) if place.admitted is not None else ""
     where = code(near_paths(step.path, talk.session.cwd))
     wish = joined(f"Do not silence the warning in {where}: re-read the code and remove its cause")
     detail = PreferenceInsight(preference=wish, evidence=clipped(plain(turn.words), 200))
     text = joined(wish, near_paths(truth, talk.session.cwd))
-    return _finding(talk, detail, text, turn, admitted, 0.8, "user")
-
-
-def _call_in_words(step: Step | None) -> str:
-    if step is None:
-        return ""
-    if step.command:
-        return code(clipped(shell.shown(step.command), 120))
-    return f"{step.event.tool or 'the tool'} {step.path}".strip()
+    return _finding(talk, detail, text, turn, place.admitted, 0.8, "user")
 
 
 def _finding(
     talk: Conversation,
-    detail: PreferenceInsight | FailureInsight | DecisionInsight | ContextInsight,
+    detail: Detail,
     text: str,
     turn: Turn,
     answer: SessionEvent | None,

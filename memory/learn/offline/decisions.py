@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from acemem.memory.insight import DecisionInsight, Insight, InsightScope
 from acemem.memory.learn.offline.confirmation import approves
 from acemem.memory.learn.offline.conversation import Conversation, Finding, Turn
+from acemem.memory.learn.offline.excerpt import beginning
 from acemem.memory.learn.offline.explanation import boasts, done
 from acemem.memory.learn.offline.instruction import instruction, unfilled
+from acemem.memory.learn.offline.proposal import accepted
 from acemem.memory.learn.offline.wording import capital, clipped, joined, near_paths, plain, sentences, stems
 from acemem.memory.sessions.event import SessionEvent
 
@@ -20,6 +22,8 @@ _TOPIC = re.compile(
 )
 _ADVICE = re.compile(r"\s*\((?:recommended|default|current)[^)]*\)", re.IGNORECASE)
 _YES_NO = re.compile(r"^(?:yes|no|yeah|nope|skip|neither|none|other|cancel|both)\b", re.IGNORECASE)
+# A choice with its reason between dashes, or behind one.
+_GLUED = re.compile(r"(.{3,}?),? (?:--?|–|—) (.{12,}?)(?: (?:--?|–|—) ((?:then|and|but|or)\b.+))?$", re.DOTALL)
 _HEADING = re.compile(r"^#{1,4}\s+(.*)$")
 _PLAN_WORD = re.compile(
     r"^(?:implementation )?plan\b(?: for)?\s*[:—–-]\s*|^(?:fix|feature|feat|task)\s*:\s*", re.IGNORECASE
@@ -47,6 +51,7 @@ _LISTED = re.compile(
     r"^(?:[-*•]\s*)?(?:(?:option|choice|approach|variant|plan)\s*)?\(?([A-Ea-e]"
     r"|[1-6])[).:]\s*(?:[-–—:]\s*)?(.+)$"
 )
+_MANY = 4  # options from which on naming the others says little
 _TURNS_BACK = 2  # turns in which the person may have looked at the work before they confirm it
 _CHANGED_BACK = 40  # steps of the agent to look back for the change a person confirms
 
@@ -58,6 +63,7 @@ def decisions(talk: Conversation) -> Iterator[Finding]:
     for turn in talk.turns:
         if turn.event.kind == "human":
             yield from _chosen(talk, turn)
+            yield from _accepted(talk, turn)
             yield from _confirmed(talk, turn)
             yield from _required(talk, turn)
 
@@ -67,8 +73,8 @@ def _answers(talk: Conversation) -> Iterator[Finding]:
     for position, event in enumerate(talk.events):
         if event.kind != "answer":
             continue
-        for question, answer, options in _choices(event):
-            decision, reason = _choice_in_words(question, answer, options)
+        for question, header, answer, options in _choices(event):
+            decision, reason = _choice_in_words(question, header, answer, options)
             if not decision:
                 continue
             chosen = stems(_ADVICE.sub("", answer))
@@ -86,13 +92,15 @@ def _answers(talk: Conversation) -> Iterator[Finding]:
         yield finding
 
 
-def _choices(event: SessionEvent) -> Iterator[tuple[str, str, list[dict[str, str]]]]:
+def _choices(event: SessionEvent) -> Iterator[tuple[str, str, str, list[dict[str, str]]]]:
     answers = event.args.get("answers")
     options: dict[str, list[dict[str, str]]] = {}
+    headers: dict[str, str] = {}
     questions = event.args.get("questions")
     for item in questions if isinstance(questions, list) else []:
         if isinstance(item, dict) and isinstance(item.get("options"), list):
             listed = [option for option in item["options"] if isinstance(option, dict)]
+            headers[str(item.get("question"))] = str(item.get("header") or "")
             options[str(item.get("question"))] = [{k: str(v) for k, v in option.items()} for option in listed]
     pairs: list[tuple[str, str]] = []
     if isinstance(answers, dict):
@@ -101,10 +109,10 @@ def _choices(event: SessionEvent) -> Iterator[tuple[str, str, list[dict[str, str
         pairs = [(q, a) for line in event.text.split("\n") for q, arrow, a in [line.partition(" → ")] if arrow]
     for question, answer in pairs:
         if answer.strip():
-            yield question.strip(), answer.strip(), options.get(question, [])
+            yield question.strip(), headers.get(question, ""), answer.strip(), options.get(question, [])
 
 
-def _choice_in_words(question: str, answer: str, options: list[dict[str, str]]) -> tuple[str, str]:
+def _choice_in_words(question: str, header: str, answer: str, options: list[dict[str, str]]) -> tuple[str, str]:
     chosen = _ADVICE.sub("", plain(answer)).strip()
     reason = next((o.get("description", "") for o in options if _ADVICE.sub("", o.get("label", "")) == chosen), "")
     others = [_ADVICE.sub("", o.get("label", "")) for o in options]
@@ -124,10 +132,17 @@ def _choice_in_words(question: str, answer: str, options: list[dict[str, str]]) 
     match = _TOPIC.match(question)
     topic = " ".join(part for part in (match[1], match[2]) if part).strip() if match else ""
     topic = re.sub(r"\b(?:your|my|our)\b", "the", topic)
-    against = f", not {others[0]}" if len(others) == 1 else ""
-    if topic:
-        return joined(f"{capital(topic)}: {chosen}{against}"), reason
-    return joined(f"{question} {capital(chosen)}{against}"), reason
+    listed = any(_ADVICE.sub("", o.get("label", "")) in chosen for o in options)
+    against = f", not {' or '.join(others)}" if listed and 0 < len(others) < _MANY else ""
+    if glued := _GLUED.match(chosen):
+        # "retry for a day - carriers sleep at night - then park it": the reason is a sentence of its own.
+        chosen, reason = joined(", ".join(filter(None, (glued[1], glued[3]))) + against, glued[2]), glued[2]
+    else:
+        chosen += against
+    asked = next(iter(sentences(question)[-1:]), question).rstrip("? ")
+    if not topic:
+        topic = f"{header} ({asked[:1].lower()}{asked[1:]})" if header else asked
+    return joined(f"{capital(topic)}: {chosen}"), reason
 
 
 def _chosen(talk: Conversation, turn: Turn) -> Iterator[Finding]:
@@ -169,14 +184,15 @@ def _plans(talk: Conversation) -> Iterator[Finding]:
 
 def _plan_in_words(text: str) -> tuple[str, str, str]:
     """The title of a plan, the first lines of its goal, and the first sentence of its reasons."""
-    title, section = "", ""
+    title = section = top = ""
     gist: list[str] = []
+    points: list[str] = []  # of a plan that is only a list below its title
     reason = ""
-    for line in re.sub(r"```.*?(?:```|\Z)", "", text[:8_000], flags=re.DOTALL).split("\n"):
+    for line in re.sub(r"```.*?(?:```|\Z)", "", beginning(text, 8_000), flags=re.DOTALL).split("\n"):
         if heading := _HEADING.match(line):
             name = plain(heading[1])
             if not title:
-                title = _PLAN_WORD.sub("", name)
+                title, top = _PLAN_WORD.sub("", name), name
             section = name
             continue
         body = plain(re.sub(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+", "", line))
@@ -188,11 +204,22 @@ def _plan_in_words(text: str) -> tuple[str, str, str]:
             title = body
         elif _OPENING.match(section) and not _WHY.match(section) and sum(map(len, gist)) < 300:
             gist.append(body)
+        elif section == top and sum(map(len, points)) < 200:
+            points.append(body)
+    gist = gist or points
     return (
         clipped(title, 120),
         " ".join(part if part[-1] in ".:!?" else part + "." for part in gist[:6]),
         clipped(reason, 200),
     )
+
+
+def _accepted(talk: Conversation, turn: Turn) -> Iterator[Finding]:
+    """A way that the agent proposed among others and the person took."""
+    if (found := accepted(talk, turn)) is not None:
+        text, offer, work = found
+        reason = f"the user agreed: {clipped(plain(turn.words), 80)}"
+        yield _decision(talk, text, reason, [offer, turn.event, work.call], turn.position, 0.85)
 
 
 def _confirmed(talk: Conversation, turn: Turn) -> Iterator[Finding]:
@@ -243,7 +270,7 @@ def _required(talk: Conversation, turn: Turn) -> Iterator[Finding]:
     if not turn.words or len(turn.words) > 600:
         return
     for sentence in sentences(turn.words):
-        order = instruction(sentence)
+        order = instruction(sentence) if _REQUIRES.search(sentence) else None
         if order is None or not _REQUIRES.search(order.text) or not _NAMES.search(order.text):
             continue
         ahead = talk.steps_between(turn.position, talk.next_human(turn.position))

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from acemem.memory.learn.offline.excerpt import beginning
 from acemem.memory.learn.offline.wording import capital, plain, sentences
 
 _CONCEDES = re.compile(
@@ -152,7 +153,12 @@ def claim(text: str) -> Claim | None:
 
 def fact(text: str) -> str:
     """The first plain statement after the agent's admission; empty if it only announces work."""
-    return next((sentence for sentence, _ in _statements(text)), "")
+    return next(iter(statements(text)), "")
+
+
+def statements(text: str) -> list[str]:
+    """The plain statements in what the agent says."""
+    return [sentence for sentence, _ in _statements(text)]
 
 
 def remedy(text: str) -> str:
@@ -206,5 +212,5 @@ def _statements(text: str) -> list[tuple[str, bool]]:
 
 
 def _prose(text: str) -> str:
-    text = re.sub(r"```.*?(?:```|\Z)", "\n", text[:6_000], flags=re.DOTALL)
+    text = re.sub(r"```.*?(?:```|\Z)", "\n", beginning(text, 6_000), flags=re.DOTALL)
     return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(("|", ">", "#")))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from acemem.memory.insight import Insight
+from acemem.memory.learn.offline.amendments import amended_edits
 from acemem.memory.learn.offline.commands import command_learnings
 from acemem.memory.learn.offline.conversation import Conversation, Finding
 from acemem.memory.learn.offline.corrections import corrections
 from acemem.memory.learn.offline.decisions import decisions
+from acemem.memory.learn.offline.edit_errors import refused_edits
 from acemem.memory.learn.offline.facts import facts
 from acemem.memory.learn.offline.failures import resolved_failures
-from acemem.memory.learn.offline.findings import repaired_faults, reproductions
+from acemem.memory.learn.offline.findings import given_problems, repaired_faults, reproductions
 from acemem.memory.learn.offline.noise import holds_secret
 from acemem.memory.learn.offline.reports import reported_problems
+from acemem.memory.learn.offline.ways import found_elsewhere
 from acemem.memory.learn.offline.wording import alike, stems
 from acemem.memory.sessions.event import Session
 
@@ -24,14 +28,27 @@ _CONTAINED = 0.8  # or the share of the shorter one that the other contains
 
 _RULES: tuple[Callable[[Conversation], Iterator[Finding]], ...] = (
     corrections,
+    amended_edits,
     decisions,
     resolved_failures,
+    refused_edits,
+    found_elsewhere,
     reported_problems,
     repaired_faults,
     reproductions,
+    given_problems,
     facts,
     command_learnings,
 )
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An insight with what it is compared by."""
+
+    words: frozenset[str]
+    records: set[tuple[int, str]]
+    insight: Insight
 
 
 def extract(session: Session) -> list[Insight]:
@@ -55,22 +72,31 @@ def _worth_keeping(insight: Insight) -> bool:
 
 
 def _distinct(found: Iterator[Finding]) -> list[Insight]:
-    """The findings without repetitions; of two that say the same, the one that was known first stays."""
-    kept: list[tuple[frozenset[str], Insight]] = []
+    """The findings without repetitions; of two that say the same, the one that was known first stays.
+
+    What the traces only suggest gives way to what was said or resolved.
+    """
+    kept: list[_Kept] = []
     for finding in sorted(found, key=lambda finding: finding.known_at):
         insight = finding.insight
-        words = stems(insight.text)
-        for place, (known, earlier) in enumerate(kept):
-            share = alike(words, known)
-            common = not set(insight.sources).isdisjoint(earlier.sources) and (
-                share >= _RELATED or len(words & known) >= max(3, _CONTAINED * min(len(words), len(known)))
-            )
-            if share >= _SAME or common:
-                kept[place] = (known, _with_sources(earlier, insight))
-                break
+        new = _Kept(stems(insight.text), {(source.rec, source.key) for source in insight.sources}, insight)
+        same = next((earlier for earlier in kept if _say_the_same(earlier, new)), None)
+        if same is None:
+            kept.append(new)
         else:
-            kept.append((words, insight))
-    return [insight for _, insight in kept]
+            same.records |= new.records
+            if same.insight.strength == "inferred" != insight.strength:
+                same.words, same.insight, insight = new.words, insight, same.insight
+            same.insight = _with_sources(same.insight, insight)
+    return [known.insight for known in kept]
+
+
+def _say_the_same(known: _Kept, new: _Kept) -> bool:
+    share = alike(new.words, known.words)
+    if share >= _SAME:
+        return True
+    least = max(3, _CONTAINED * min(len(new.words), len(known.words)))
+    return (share >= _RELATED or len(new.words & known.words) >= least) and not known.records.isdisjoint(new.records)
 
 
 def _with_sources(insight: Insight, other: Insight) -> Insight:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from acemem.memory.insight import ContextInsight, Insight, Strength, UserFactCategory, UserFactInsight
 from acemem.memory.learn.offline.conversation import Conversation, Finding, Turn
+from acemem.memory.learn.offline.excerpt import beginning
 from acemem.memory.learn.offline.instruction import unfilled
 from acemem.memory.learn.offline.language import foreign_language
+from acemem.memory.learn.offline.moment import passes
 from acemem.memory.learn.offline.person import from_user
-from acemem.memory.learn.offline.wording import capital, joined, near_paths, plain, sentences
+from acemem.memory.learn.offline.wording import capital, joined, near_paths, plain, sentences, stems
 
 _OWNS = re.compile(
     r"\b(?:(?:use|using|with|on|from|have|own|got|bought|via) my|i (?:do |already |only |also )*(?:have|own"
@@ -31,14 +33,23 @@ _EXPERTISE = re.compile(
     r"\bi(?:'|’)?(?:m| am) (?:really |quite |very |not (?:that |very |so )?)*(?:new to|familiar with"
     r"|unfamiliar with|experienced (?:with|in)|an expert (?:in|at)|good (?:at|with)|fluent in)"
     r" [\w.+#/ -]{2,40}|\bi (?:do(?:n't|nt|n’t| not)|never) (?:really )?(?:know|understand|learned"
-    r"|learnt) (?:much |anything )?(?:about |of )?(?!how\b|what\b|if\b|why\b|where\b|whether\b"
+    r"|learnt) (?:much |anything )?(?:about |of )?(?!how\b|what\b|if\b|why\b|where\b|whether\b|th\w+\b|it\b"
     r"|for sure)[\w.+#/ -]{2,40}",
+    re.IGNORECASE,
+)
+# A reason that lies in the person: their health, their equipment, what they may and can do.
+_CIRCUMSTANCE = re.compile(
+    r"^i(?:'|’)?(?:m| am|ve| have)? (?!get|see|try|work|look|build|want|need).{3,120}?\b(?:because|since|as|cause)"
+    r" (?:of )?(?:my\b|i(?:'|’)?(?:m| am) (?:not )?(?:an?|in|on|at)\b|i (?:only |just )?(?:have|own) (?:an?"
+    r"|only|no)\b)",
     re.IGNORECASE,
 )
 _WORKS_WITH = re.compile(
     r"^i(?:'|’)?(?: (?:only|mostly|mainly))? ?(?:use|run|m on|am on|m using|am using|work on|work with"
     r"|write in|code in) (?!my\b|it\b|this\b|that\b|the\b|a\b|an\b)"
-    r"([\w.+#-]+(?: [\w.+#-]+){0,2})[.!]?$",
+    r"([\w.+#-]+(?: [\w.+#-]+){0,2})[.!]?$"
+    r"|^i (?:only|mostly|mainly|usually|normally) (?:use|work with|write|code in)"
+    r" ([\w+#-]+(?: [\w+#-]+)?)(?=[.!,;]| so\b| and\b| but\b)",
     re.IGNORECASE,
 )
 _PROJECT = re.compile(
@@ -54,13 +65,14 @@ _ACCESS = re.compile(
     r"|access )+(?:access to )?[\w`./-]+.{0,80}",
     re.I,
 )
+_LEAST_WORDS = 3  # content words
 
 
 def facts(talk: Conversation) -> Iterator[Finding]:
     """Facts the person stated, and the language they wrote if it is not English."""
     told: set[str] = set()
     for turn in talk.turns:
-        for sentence in sentences(turn.words[:2_000]):
+        for sentence in sentences(beginning(turn.words, 2_000)):
             bare = unfilled(sentence)
             if len(bare) < 8 or bare.endswith("?"):
                 continue
@@ -83,10 +95,12 @@ def _about_user(talk: Conversation, turn: Turn, sentence: str) -> Finding | None
     elif match := _ROLE.search(sentence):
         role = re.sub(r"^(?:(?:only|just|mostly|mainly|really|still|bit of a) )+", "", match[1].strip(), flags=re.I)
         text, category = f"The user is {'an' if role[:1].lower() in 'aeiou' else 'a'} {role}", "role"
+    elif _CIRCUMSTANCE.match(sentence) and not passes(sentence, states=True):
+        text, category = capital(from_user(plain(sentence))), "identity"
     elif match := _EXPERTISE.search(sentence):
         text, category = capital(from_user(match[0].strip())), "expertise"
     elif match := _WORKS_WITH.match(sentence):
-        text, category = f"The user works with {match[1].strip()}", "expertise"
+        text, category = f"The user works with {(match[1] or match[2]).strip()}", "expertise"
     else:
         return None
     text = joined(text)
@@ -95,7 +109,7 @@ def _about_user(talk: Conversation, turn: Turn, sentence: str) -> Finding | None
 
 def _about_project(talk: Conversation, turn: Turn, sentence: str) -> Finding | None:
     limit = _ACCESS.search(sentence)
-    if not (_PROJECT.match(sentence) or limit):
+    if not (_PROJECT.match(sentence) or limit) or len(stems(sentence)) < _LEAST_WORDS:
         return None
     if limit:
         sentence = limit[0]

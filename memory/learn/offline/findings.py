@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 from acemem.memory.insight import FailureInsight, Insight, PatternInsight
 from acemem.memory.learn.offline import command as shell
+from acemem.memory.learn.offline.cause import account
+from acemem.memory.learn.offline.change import in_words, is_test
 from acemem.memory.learn.offline.conversation import Conversation, Finding, Step
+from acemem.memory.learn.offline.excerpt import beginning
 from acemem.memory.learn.offline.explanation import Claim, claim, remedy
-from acemem.memory.learn.offline.failures import edit_in_words
 from acemem.memory.learn.offline.noise import is_shortcut, silences_check
-from acemem.memory.learn.offline.outcomes import clean, is_check
+from acemem.memory.learn.offline.outcomes import clean, error_line, is_check
 from acemem.memory.learn.offline.wording import clipped, code, joined, near_paths
 
 _ANNOUNCES = re.compile(
@@ -27,6 +29,7 @@ _FAULTY = re.compile(
 )
 _SCRIPTS = (".py", ".js", ".mjs", ".ts", ".sh", ".rb", ".go", ".php", ".pl")
 _DELETES = re.compile(r"(?:rm|git|cat|mv)\b")
+_TASK = 4_000  # characters of a task
 _OUTPUT = 60  # characters of an output that is told
 _REACH = 12  # steps within which the check must come
 
@@ -47,6 +50,34 @@ def repaired_faults(talk: Conversation) -> Iterator[Finding]:
         yield _finding(talk, position, found, ahead, ending)
 
 
+def given_problems(talk: Conversation) -> Iterator[Finding]:
+    """The problem with which a program set the agent to work, once what it names runs after the repair.
+
+    Where the agent saw it fail first, that failure is the story, and another rule tells it.
+    """
+    task = next((event for event in talk.events if event.kind == "human"), None)
+    error = "" if task is None or talk.session.interactive else error_line(beginning(task.text, _TASK))
+    edits: list[Step] = []
+    if task is None or not error:
+        return
+    for step in talk.finished:
+        if step.edits:
+            edits += [step] if step.succeeded else []
+        elif step.failed and not shell.only_looks(shell.goal(step.command)):
+            return
+        elif edits and any("." in word and word.rsplit("/", 1)[-1] in task.text for word in shell.core(step.command)):
+            told = account(talk, talk.said_between(-1, edits[-1].called), f"{error} {edits[-1].change[1][:_TASK]}")
+            fix = in_words(edits, talk.session.cwd)
+            if told.rank > 1 and not any(silences_check(*edit.change) for edit in edits):
+                why = near_paths(told.why, talk.session.cwd)
+                detail = FailureInsight(clipped(error), why, fix, [clipped(step.command, 200)])
+                events = [task, told.told, *(edit.call for edit in edits[-3:]), step.call, step.outcome]
+                text = joined(clipped(error, 140), why, fix)
+                sources = talk.sources(events)
+                yield Finding(Insight(detail, text, sources, 0.6, "project", "resolved", "agent"), step.ended)
+            return
+
+
 def reproductions(talk: Conversation) -> Iterator[Finding]:
     """Scripts that the agent wrote and ran before and after it edited something else: the habit, and what changed."""
     scripts: dict[str, _Script] = {}
@@ -54,7 +85,7 @@ def reproductions(talk: Conversation) -> Iterator[Finding]:
         if step.failed and step.edits:
             continue
         if step.edits and step.path not in scripts:
-            if not step.change[0] and step.path.endswith(_SCRIPTS):
+            if not step.change[0] and step.path.endswith(_SCRIPTS) and not is_test(step.path):
                 scripts[step.path] = _Script(step)
             for path, script in scripts.items():
                 if path != step.path and script.before is not None and script.after is None:
@@ -93,7 +124,7 @@ def _reproduced(talk: Conversation, script: _Script, before: Step, after: Step) 
         return
     told = [found for p in talk.said_between(before.ended, after.called) if (found := claim(talk.events[p].text))]
     why = near_paths(max(told, key=lambda found: found.rank).text, cwd) if told else ""
-    fix = edit_in_words(script.edits, cwd)
+    fix = in_words(script.edits, cwd)
     if why or fix:
         run = code(near_paths(shell.shown(before.command), cwd))
         text = joined(f"{run} printed {code(was)} before the repair and {code(now)} after it", fix, why)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from acemem.memory.learn.offline.command import shown
+from acemem.memory.learn.offline.wording import stems
+from acemem.memory.redaction.redaction import redact
 
 _TOOL_SLIP = re.compile(
     r"<tool_use_error>"
@@ -21,7 +23,7 @@ _TOOL_SLIP = re.compile(
     r"|did not conform to the edit format|searchreplacenoexactmatch"
     r"|request failed with status code"
     r"|exceeds maximum allowed tokens"
-    r"|exit code (?:137|143)\b"
+    r"|exit code 143\b"
     r"|shell cwd was reset"
     r"|CONFLICT \(|could not apply [0-9a-f]{6,}|after resolving the conflicts",
     re.IGNORECASE,
@@ -49,25 +51,26 @@ _SHORTCUT_COMMAND = re.compile(
     r"|\bHUSKY=0|\bLEFTHOOK=0|\bSKIP=\S+"
     r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\|\|\s*true\b"
     r"|\bchmod (?:-R )?777\b|\bgit reset --hard\b|\bsudo rm\b"
-    r"|--dangerously|--unsafe\b|--insecure\b|--exit-zero\b|--passWithNoTests\b",
+    r"|-Wno-|(?i:\w*werror=(?:off|0|no|false)\b)|\bNODE_TLS_REJECT_UNAUTHORIZED=0"
+    r"|--dangerously|--unsafe\b|--insecure\b|--exit-zero\b|--passWithNoTests\b"
+    r"|\s--?(?:reruns?|retr(?:y|ies))\b",
+)
+# A check that is told to take what came out for what was expected.
+_RECORDS = re.compile(
+    r"(?:^|\s)(?:-u|--?update\w*(?:-?snapshots?)?|--bless|--accept|--record|--overwrite-\w+)(?:[\s=]|$)"
+    r"|\b(?:UPDATE|BLESS|RECORD|REGEN\w*|ACCEPT)(?:_\w+)?=|\b(?:accept|approve|bless|rebaseline|update|record)[ :_-]"
+    r"(?:\S+[ :_-])?(?:snapshots?|baselines?|golden\w*|references?|expect\w*)",
 )
 _SILENCER = re.compile(
     r"eslint-disable|biome-ignore|@ts-ignore|@ts-expect-error|@ts-nocheck|#\s*noqa|//\s*nolint|#\s*type:\s*ignore"
     r"|#\s*pylint:\s*disable|@SuppressWarnings|rubocop:disable|shellcheck disable|\bxfail\b|\.skip\(|\bt\.Skip\("
     r"|@(?:pytest\.mark\.)?skip|#\[ignore\]|#\[allow\("
+    r"|@(?:Disabled|Ignore)\b|\bx(?:it|describe|test)\(|(?:continue-on-error|allow_failure):\s*true|\bnosec\b|NOSONAR"
+    r"|swiftlint:disable|@phpstan-ignore|phpcs:ignore|NOLINT|#pragma warning disable|-Wno-"
 )
 
-_SECRET = re.compile(
-    r"\bAKIA[0-9A-Z]{12,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bsk-[A-Za-z0-9_-]{16,}"
-    r"|\bxox[abprs]-[\w-]{10,}"
-    r"|\beyJ[\w-]{10,}\.[\w-]{6,}|-----BEGIN [A-Z ]*PRIVATE KEY|\bAIza[\w-]{30,}|\bglpat-[\w-]{15,}"
-    r"|\bnpm_[A-Za-z0-9]{30,}"
-    r"|://[^\s/:@]{1,64}:[^\s/@]{3,64}@"
-    r"|(?:password|passwd|secret|api[_-]?key|access[_-]?token)\s*[=:]\s*['\"]?[^\s'\"$<{]{8,}"
-    r"|\b[0-9a-f]{40,}\b|hooks\.slack\.com/services/",
-    re.IGNORECASE,
-)
-_PERSONAL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+\w|\b(?:\d{1,3}\.){3}\d{1,3}\b")
+_REDACTED = re.compile(r"\[redacted:[\w-]+\]")
+_FEW_WORDS = 5  # content words without which a statement says nothing but the secret
 
 
 def is_interruption(text: str) -> bool:
@@ -92,11 +95,20 @@ def is_shortcut(command: str) -> bool:
     return bool(command) and _SHORTCUT_COMMAND.search(shown(command)) is not None
 
 
+def records_outcomes(command: str) -> bool:
+    """Whether a command makes a check pass by recording its outcome as the expected one."""
+    return _RECORDS.search(command) is not None
+
+
 def silences_check(old: str, new: str) -> bool:
     """Whether an edit adds a marker that turns a check or a test off."""
     return len(_SILENCER.findall(new)) > len(_SILENCER.findall(old))
 
 
 def holds_secret(text: str) -> bool:
-    """Whether the text looks as if it held a credential, an e-mail or a network address."""
-    return _SECRET.search(text) is not None or _PERSONAL.search(text) is not None
+    """Whether a secret or an address is what the text is about: little is left to learn without it.
+
+    A text that says more is kept; what is secret in it goes when it is stored or shown.
+    """
+    redacted, found = redact(text)
+    return found > 0 and len(stems(_REDACTED.sub(" ", redacted))) < _FEW_WORDS

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from acemem.memory.learn.offline.command import parts
+from acemem.memory.learn.offline.command import bare, parts
+from acemem.memory.learn.offline.excerpt import beginning, ending
 from acemem.memory.sessions.event import SessionEvent
 
 _HEAD = 6_000  # of an output of any size, what the start and the end say decides
@@ -13,6 +14,15 @@ _TAIL = 3_000
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|(?<![\w\[])\[\d{1,3}(?:;\d{1,3})*[mK]")
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+
+# What harnesses write around the output of a command: the command itself, times, and an exit code they also flag.
+_ENVELOPE = re.compile(
+    r"\A(?:Command: [^\0]*?\nDirectory: .*\nOutput: "
+    r"|(?:Chunk ID: .*\n)?(?:[A-Z][\w ]+: .*\n|Process exited .*\n)+Output:\n)"
+)
+_ENVELOPE_END = re.compile(
+    r"\n(?:Error: \(none\)|Exit Code: \d+|Signal: \S+|(?:Background PIDs|Process Group PGID): .*)(?=\n|\Z)"
+)
 
 _FAILED_HEAD = re.compile(
     r"^\s*(?:<error>\s*)?(?:error:|fatal:|exit code:? [1-9]|file \".+\", line \d+$|traceback \(most recent"
@@ -29,19 +39,26 @@ _FAILED_TAIL = re.compile(
 )
 _CHECK_FAILED = re.compile(
     r"^(?:---\s)?FAIL(?:ED)?\b|^\W{0,6}[1-9]\d* (?:failed|failing|failures?|fail|errors?|problems?)\b"
-    r"|\b[1-9]\d* failed\b"
+    r"|\b[1-9]\d* (?:failed|failures?)\b"
     r"|Found [1-9]\d* errors?\b|\bNOT OK\b|^[^\n]{0,200}error TS\d+:",
     re.MULTILINE,
 )
 _CHECK_PASSED = re.compile(r"\b0 (?:fail(?:ed|ures?|ing)?|errors?|issues|problems)\b|^(?:PASS|OK)$", re.MULTILINE)
+# What compilers and build tools print; it decides only where a pipe hides how the command ended.
+_BUILD_FAILED = re.compile(
+    r"^[^\n]{0,200}?\b(?:fatal )?error(?:\[\w+\])?: "
+    r"|undefined reference to|build stopped|\bBUILD FAILED|ld returned [1-9]",
+    re.MULTILINE,
+)
 _VERDICT = 1_200  # a check says at its end how it came out; what it printed before may be the tested errors themselves
 
 _NOT_SAYING_WHY = re.compile(
     r"^(?:exit code:? \d+|error:?|failed|fail|traceback \(most recent call last\):?|error task failed"
     r"|.*\berror task failed"
     r"|errors?:|stderr:?|\d+ issues?:?|found \d+ errors?\.?|error: script .* exited with code \d+"
-    r"|error: process completed with exit code \d+\.?|.*exited with (?:code|status) \d+\.?|npm err!.*"
+    r"|error: process completed with exit code \d+\.?|.*exited with (?:code|status) \d+\.?|code e[a-z]+|errno -?\d+"
     r"|.*some errors were emitted.*|.*command failed.*|error: failed to push some refs.*|hint:.*|usage:.*"
+    r"|a complete log of this run.*"
     r"|try .*--help.*"
     r"|file \".*\", line \d+.*|run [\w-]+ .*|[>$] .*|step \d+/\d+.*|(?:i|tip|help|note|hint):? .*)$",
     re.IGNORECASE,
@@ -61,22 +78,25 @@ _COMPILER = re.compile(
     r"|unrecogni[sz]ed|validation error",
     re.I,
 )
-_ORNAMENT = re.compile(r"^E\s{2,}|^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|[\s│┃|─━═╮╯]+$")
+_ORNAMENT = re.compile(r"^E\s{2,}|^(?:p?npm|yarn) (?:ERR!|error)\s*|^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|[\s│┃|─━═╮╯]+$")
 _PLACE = re.compile(
     r"^(?:/|\./|\.\./|~/|[A-Za-z]:\\)?[\w@.+-]+(?:[/\\][\w@.+-]+)*\.\w{1,5}(?::\d+(?::\d+)?"
     r"|\(\d+,\d+\)):?\s*(?:-\s*)?"
 )
+_LABELLED_PLACE = re.compile(r"^[A-Za-z ]{3,24}:\s+\S+[/.]\S+:\d+(?::\d+)?$")  # "Error Trace: a_test.go:11"
 
 
 @lru_cache(maxsize=128)
 def clean(text: str) -> str:
     """The text of an output without colours, reminders of the harness, and its endless middle."""
     if len(text) > _HEAD + _TAIL:
-        text = text[:_HEAD] + "\n" + text[-_TAIL:]
+        text = beginning(text, _HEAD) + "\n" + ending(text, _TAIL)
     if "<system-reminder>" in text:
         text = _REMINDER.sub("", text)
     if "\x1b" in text or "[0m" in text or "[K" in text:
         text = _ANSI.sub("", text)
+    if "Output:" in text[:_HEAD]:
+        text = _ENVELOPE_END.sub("", _ENVELOPE.sub("", text, count=1))
     return text.replace("\r", "\n")
 
 
@@ -93,7 +113,9 @@ def failed(result: SessionEvent, command: str) -> bool:
     check = is_check(command)
     if check and _CHECK_PASSED.search(tail):
         return False
-    return _FAILED_HEAD.search(text[:300]) is not None or (check and _CHECK_FAILED.search(tail) is not None)
+    if _FAILED_HEAD.search(text[:300]) or (check and _CHECK_FAILED.search(tail)):
+        return True
+    return check and "|" in command and _BUILD_FAILED.search(tail) is not None
 
 
 _CHECK = re.compile(
@@ -108,6 +130,8 @@ _NO_CHECK = frozenset(
     " code".split()
 )
 
+_ADDS = frozenset("add install i remove uninstall update upgrade new create init generate get".split())
+
 
 @lru_cache(maxsize=256)
 def looks_failed(text: str) -> bool:
@@ -118,15 +142,24 @@ def looks_failed(text: str) -> bool:
     )
 
 
+def judges_code(step_command: str, text: str) -> bool:
+    """Whether a failed check ran its course and found fault with the code, not with how it was called."""
+    return is_check(step_command) and _CHECK_FAILED.search(clean(text)[-_VERDICT:]) is not None
+
+
 def is_check(command: str) -> bool:
     """Whether a command tests, lints, type-checks, formats or builds."""
     return any(map(_part_checks, parts(command)))
 
 
 def _part_checks(part: str) -> bool:
-    tokens = [token for token in part.split() if not re.match(r"\w+=", token)][:5]
+    tokens = bare(part).split()[:5]
     if not tokens or tokens[0] in _NO_CHECK:
         return False
+    if tokens[1:2] and tokens[1] in _ADDS:
+        return False
+    if tokens[1:2] in (["--build"], ["--check"]):
+        return True
     names = [tokens[0].rsplit("/", 1)[-1], *(token for token in tokens[1:] if re.fullmatch(r"[A-Za-z][\w:-]*", token))]
     return any(_CHECK.search(name) for name in names)
 
@@ -144,6 +177,8 @@ def error_line(text: str) -> str:
         if "rror" not in raw and "xception" not in raw and not _WHY.search(raw):
             continue
         line = _ORNAMENT.sub("", raw).strip()
+        if _LABELLED_PLACE.match(line):
+            continue
         if not 6 <= len(line) <= 400 or _NOT_SAYING_WHY.match(line) or line.startswith("$ "):
             continue
         bare = _PLACE.sub("", line)

@@ -32,16 +32,18 @@ _FIRST_PERSON = tuple(
     )
 )
 _OBJECT = re.compile(r"(?<![\w.`'/-])me(?![\w.`'/-])")
-_THIRD_PERSON = {"have": "has", "do": "does"} | {
-    verb: f"{verb}s"
-    for verb in "want need use like prefer know see get expect mean work run write keep think"
-    " remember recall appreciate hope feel plan agree understand own".split()
-}
-_BARE_VERB = re.compile(
-    r"\b(the user (?:(?:already|also|only|just|really|still|always|usually) )?)"
-    rf"({'|'.join(_THIRD_PERSON)})\b(?!n't)",
+_THIRD_PERSON = {"have": "has", "do": "does", "go": "goes"}
+_SAME = frozenset(  # in every person: modal verbs and past forms that do not end in -ed
+    "is has does was had did will would can could may might shall should must cannot ran saw got went made wrote said"
+    " told thought found set put let cut forgot broke built left kept meant gave took knew came lost felt held led met"
+    " paid sent spent won began chose fell flew grew hid rose spoke stood threw understood wore".split()
+)
+_SUBJECT_VERB = re.compile(
+    r"\b(the user (?:(?:already|also|only|just|really|still|always|usually|normally|typically|generally|never|mostly"
+    r"|often|sometimes) )*)([a-z]+)\b(?!['.])",
     re.IGNORECASE,
 )
+_REFLEXIVE = re.compile(r"\bmyself\b", re.IGNORECASE)
 _HEDGE = re.compile(
     r"^(?:and |so |but )?i (?:(?:kind of|kinda|just|do|also) )*(?:think|guess|believe|suppose|bet|assume|reckon"
     r"|know|feel(?: like)?)"
@@ -79,5 +81,16 @@ def from_user(text: str) -> str:
     text = _HEDGE.sub("", text.replace("’", "'"))
     for pattern, replacement in _FIRST_PERSON:
         text = pattern.sub(replacement, text)
-    text = _BARE_VERB.sub(lambda match: f"{match[1]}{_THIRD_PERSON[match[2].lower()]}", text)
+    text = _REFLEXIVE.sub("personally", _SUBJECT_VERB.sub(lambda match: match[1] + _third_person(match[2]), text))
     return _OBJECT.sub("the user", text)
+
+
+def _third_person(verb: str) -> str:
+    low = verb.lower()
+    if low in _SAME or re.search(r"[^e]ed$|ly$|ss$", low) or (low.endswith("s") and len(low) > 3):
+        return verb
+    if low in _THIRD_PERSON:
+        return _THIRD_PERSON[low]
+    if re.search(r"[^aeiou]y$", low):
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if low.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"

@@ -8,26 +8,33 @@ from dataclasses import dataclass, field
 
 from acemem.memory.insight import DecisionInsight, FailureInsight, Insight
 from acemem.memory.learn.offline import command as shell
+from acemem.memory.learn.offline.cause import account
 from acemem.memory.learn.offline.confirmation import solved
 from acemem.memory.learn.offline.conversation import Conversation, Finding, Step, Turn
-from acemem.memory.learn.offline.explanation import Claim, claim, concedes, done, remedy
+from acemem.memory.learn.offline.excerpt import beginning
+from acemem.memory.learn.offline.explanation import claim, concedes, done, remedy
 from acemem.memory.learn.offline.instruction import unfilled
-from acemem.memory.learn.offline.noise import is_shortcut, silences_check
+from acemem.memory.learn.offline.noise import is_shortcut, is_slip, silences_check
 from acemem.memory.learn.offline.outcomes import error_line, is_check, looks_failed
 from acemem.memory.learn.offline.person import from_user
 from acemem.memory.learn.offline.wording import addresses, clipped, joined, near_paths, plain, sentences
 from acemem.memory.sessions.event import SessionEvent
 
+_LONG = 4_000  # characters of a review
+_READ = 2_000  # characters of what the person typed
+_SHORT = 300  # characters of a turn in which a quoted error is what the person saw
+_STEPS_BACK = 200
 _LOOK_BACK = 20  # statements of the agent
 _MOST_TURNS = 4  # that tell of one problem
 _PATIENCE = 8  # turns after which nobody waits for a report's answer any more
 
 _PROBLEM = re.compile(
     r"\b(?:fail(?:s|ing|ed|ures?)?|broken?|breaks|crash(?:es|ed|ing)|stack ?trace|something wrong|what(?:'s| is) wrong"
-    r"|(?:is|are|does|do|did|was|can)(?:n't|nt| not) (?:work|start|run|show|load|build|compile|mak|appear"
+    r"|(?:is|are|does|(?:(?<=s )|(?<=they ))do|did|was|can)(?:n't|nt| not) (?:work|start|run|show|load|build|compile"
+    r"|mak|appear"
     r"|render|find|open|updat|trigger)\w*"
     r"|not (?:working|starting|running|showing|loading|building|compiling|making|triggering|updating)"
-    r"|stopped working|hangs?|regression"
+    r"|stopped working|hangs?|regression|(?:seg|hard |bus |page )?fault(?:s|ed|ing)"
     r"|(?:get|getting|gets|got|see|seeing|saw|have|having|hit|hitting|throws?|shows?|reports?"
     r"|following) (?:(?:an?|the|this|these|some|still|same|another) )*(?:[\w-]+ ){0,2}"
     r"(?:errors?|issues?|problems?|bugs?|exceptions?|warnings?)\b"
@@ -37,6 +44,19 @@ _PROBLEM = re.compile(
     r"|^(?:please )?fix(?: this| the following)?\s*:",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"[\"“„«`]([^\"“”„«»`\n]{6,160})[\"”“»`]")
+# Who is relieved, or says what it does now, takes the problem as settled.
+_SETTLED = re.compile(
+    r"^\W*(?:[\w'’]+ ){1,3}(?:now|again|jetzt|wieder|ahora|maintenant|adesso|agora|teraz)\b(?!.{0,30}\?)"
+    r"|^[^.!?\n]{0,40}[👌👍🎉✅🙌💯]"
+    r"|^\W*(?:y+e+s{2,}|yay|hurra\w*|woo+\w*|nice|perfect|prima|super|genial|parfait|perfetto|perfeito"
+    r"|świetnie|отлично)\b[.!,]",
+    re.IGNORECASE,
+)
+_STILL = re.compile(
+    r"^\W*(?:\w+ ){0,2}(?:not?|n't|still|only|but|why|fails?|broken|worse|noch|immer|nicht|sigue|no|toujours)\b", re.I
+)
+_BUILDS = re.compile(r"build|compile|format|fmt|tsc|typecheck", re.IGNORECASE)
 _FAULT = re.compile(
     r"\b(?:fail(?:s|ure|ures|ing)?|break(?:s|ing)?|broken|crash|error|undefined|leaks?|unhandled|bug|race"
     r"|untested|never executes|brittle|incorrect|wrong|missing|will cause|critical)\b",
@@ -63,11 +83,13 @@ class _Thread:
 
     turns: list[Turn]
     review: bool
-    why: Claim | None = None
+    why: str = ""
+    rank: int = 0
     fix: str = ""
     told: SessionEvent | None = None
     told_at: int = -1
     edits: list[Step] = field(default_factory=list)
+    deeds: list[Step] = field(default_factory=list)
     failing: set[str] = field(default_factory=set)
     waited: int = 0
 
@@ -78,21 +100,21 @@ class _Thread:
 
     def forget(self) -> None:
         """Drops the explanation given so far."""
-        self.why, self.fix, self.told, self.told_at = None, "", None, -1
+        self.why, self.rank, self.fix, self.told, self.told_at = "", 0, "", None, -1
 
     def hear(self, talk: Conversation, positions: list[int]) -> None:
         """Takes in what the agent says of the cause and announces to do; the last of the strongest counts."""
+        about = "\n".join(turn.event.text[:_READ] for turn in self.turns)
+        pasted = not self.review and any(map(brings_paste, self.turns))
         for position in positions:
-            event = talk.events[position]
-            found = claim(event.text)
-            if found is not None and (self.why is None or found.rank >= self.why.rank):
-                self.why = found
-                self._told(event, position)
-            announced = remedy(event.text)
-            if announced and (not self.fix or self.told is event):
-                self.fix = announced
+            heard = account(talk, [position], about, strict=pasted)
+            if heard.rank and heard.rank >= self.rank:
+                self.why, self.rank = heard.why, heard.rank
+                self._told(talk.events[position], position)
+            if heard.fix and (not self.fix or self.told is talk.events[position]):
+                self.fix = heard.fix
                 if self.told is None:
-                    self._told(event, position)
+                    self._told(talk.events[position], position)
 
     def hear_result(self, talk: Conversation, positions: list[int]) -> None:
         """Takes in what the agent reports to have changed, where it explained nothing before."""
@@ -112,9 +134,10 @@ def reported_problems(talk: Conversation) -> Iterator[Finding]:
     humans = [turn for turn in talk.turns if turn.event.kind == "human"]
     for place, turn in enumerate(humans):
         end = humans[place + 1].position if place + 1 < len(humans) else len(talk.events)
-        if solved(turn.words):
-            thread = thread or _unreported(talk, turn, told_until)
-            if thread is not None and thread.explained:
+        gone = solved(turn.words)
+        if gone or _settled(turn.words):
+            thread = thread or (_unreported(talk, turn, told_until) if gone else None)
+            if thread is not None and thread.explained and (thread.edits or thread.deeds or (gone and thread.rank > 1)):
                 yield _closed(talk, thread, turn.event, turn.position)
             thread, told_until = None, turn.position
         reports = is_report(turn)
@@ -131,7 +154,7 @@ def reported_problems(talk: Conversation) -> Iterator[Finding]:
             continue
         closer, heard_to = _follow(talk, thread, turn.position, end)
         said = talk.said_between(turn.position, heard_to)
-        if not reports and any(concedes(talk.events[position].text) for position in said[:3]):
+        if not reports and (turn.interrupts or any(concedes(talk.events[position].text) for position in said[:3])):
             thread.forget()  # the person objected: what was said so far was not the cause
             reports = True
         if reports:
@@ -146,8 +169,16 @@ def reported_problems(talk: Conversation) -> Iterator[Finding]:
         thread = None
 
 
+def _settled(words: str) -> bool:
+    """Whether the person shows by being pleased that the problem is gone."""
+    return _SETTLED.search(words[:200]) is not None and _STILL.search(words) is None
+
+
 def _unreported(talk: Conversation, turn: Turn, since: int) -> _Thread | None:
     """A problem that the agent explained and repaired before the person, who never reported it, says that it works."""
+    # What was said before something failed again has been tried and was not it.
+    before = talk.steps_before(turn.position, _STEPS_BACK)
+    since = max([since, *(step.ended for step in before if step.failed and not is_slip(step.text))])
     for position in reversed(talk.said_between(since, turn.position)[-_LOOK_BACK:]):
         event = talk.events[position]
         found = claim(event.text)
@@ -157,7 +188,16 @@ def _unreported(talk: Conversation, turn: Turn, since: int) -> _Thread | None:
         edits = [edit for edit in edits if edit.ended < turn.position]
         if edits and not any(silences_check(*edit.change) for edit in edits[:1]):
             fix = remedy(event.text)
-            return _Thread([], review=False, why=found, fix=fix, told=event, told_at=position, edits=edits[:1])
+            return _Thread(
+                [],
+                review=False,
+                why=found.text,
+                rank=found.rank,
+                fix=fix,
+                told=event,
+                told_at=position,
+                edits=edits[:1],
+            )
     return None
 
 
@@ -167,6 +207,8 @@ def is_report(turn: Turn) -> bool:
     if turn.refused is not None or len(text) < 12:
         return False
     if _is_review(turn):
+        return True
+    if turn.after_work and len(text) < _SHORT and any(map(error_line, _QUOTED.findall(text))):
         return True
     if brings_paste(turn) and (looks_failed(text) or _PROBLEM.search(text[:2_000])):
         return True
@@ -211,8 +253,10 @@ def _follow(talk: Conversation, thread: _Thread, start: int, end: int) -> tuple[
             about = min(about, step.called)
         elif step.edits:
             thread.edits.append(step)
-        elif thread.edits and not is_shortcut(step.command) and _verifies(step, thread):
+        elif (thread.edits or thread.deeds) and not is_shortcut(step.command) and _verifies(step, thread):
             return step, min(about, step.called)
+        elif step.command and not is_check(step.command) and shell.deeds(step.command):
+            thread.deeds.append(step)
     return None, about
 
 
@@ -220,14 +264,16 @@ def _verifies(step: Step, thread: _Thread) -> bool:
     if step.command:
         if thread.waited and _COMMITS.match(shell.goal(step.command)):
             return True  # the person came back without an objection and the work was accepted
-        return is_check(step.command) or shell.goal(step.command) in thread.failing
+        goal = shell.goal(step.command)
+        told_by_check = any(brings_paste(turn) or _is_review(turn) for turn in thread.turns)
+        return goal in thread.failing or (is_check(goal) and (told_by_check or not _BUILDS.search(goal)))
     return bool(_CHECKING_TOOL.search(step.event.tool or "")) and bool(_CLEAN.search(step.text))
 
 
 def _closed(talk: Conversation, thread: _Thread, closer: SessionEvent | None, known_at: int) -> Finding:
     cwd = talk.session.cwd
     head = near_paths(_problem_in_words(thread.turns[0]), cwd) if thread.turns else ""
-    why = near_paths(thread.why.text, cwd) if thread.why else ""
+    why = near_paths(thread.why, cwd)
     fix = near_paths(thread.fix, cwd)
     events: list[SessionEvent | None] = [turn.event for turn in thread.turns]
     events += [thread.told, *(edit.call for edit in thread.edits[-3:]), closer]
@@ -267,7 +313,8 @@ def _problem_in_words(turn: Turn) -> str:
     if _is_review(turn):
         told_of = [s for s in sentences(plain_lines(text)) if len(s) > 40]
         return clipped(plain(next((s for s in told_of if _FAULT.search(s)), told_of[0] if told_of else "")), 200)
-    error = error_line(text) if brings_paste(turn) or ":" in text else ""
+    quoted = next((quote for quote in _QUOTED.findall(beginning(text, _READ)) if error_line(quote)), "")
+    error = quoted or (error_line(text) if brings_paste(turn) or ":" in text else "")
     told = next((s for s in sentences(turn.words) if _PROBLEM.search(s)), "")
     for words in (error, from_user(unfilled(told)).rstrip("?:. ")):
         words = _ASKING.sub("", plain(words))
@@ -278,4 +325,4 @@ def _problem_in_words(turn: Turn) -> str:
 
 def plain_lines(text: str) -> str:
     """The text with each paragraph on one line, since reviews are wrapped."""
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", text[:4_000])
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", beginning(text, _LONG))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from acemem.memory.learn.offline.excerpt import beginning, ending
 from acemem.memory.redaction.redaction import redact
 
 LONGEST = 300  # characters of a statement
@@ -21,6 +22,7 @@ _MACHINE_LINE = re.compile(
     r"|\d{4}-\d\d-\d\d[T ]\d\d:"
     r"|[$>❯%#┃│╭╰─━*|+]\s*\S|npm (?:ERR|WARN)|warning:|error(?:\[\w+\])?:|fatal:|(?:FAIL|PASS|---)\s"
     r"|ok\s+\S+/\S+|[×✗✖✓✔]|\d+[:→|]\s?|@@|diff --git"
+    r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b[\s:\]]"
     r"|\S+:\d+:\d+|[{}\[\]();<]+|import \S|from \S+ import|(?:public|private|export|const|let|var|func|def"
     r"|class) \w+.*[{(:=]"
     r"|Running \[|Run \S+[/@]\S+|Step \d+/\d+|\d+(?:\.\d+)?s$|.*\.{3,}$|[\w ]+ \d+(?:\.\d+)?m?s$"
@@ -31,10 +33,26 @@ _PERSONAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Dr|St)\.$", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])[\"')\]]*\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])[\"')\]]*\s+|(?<=\S)\s+[\U0001f000-\U0001faff]+\s+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
 _PICTURE = re.compile("[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]+")
+_QUOTED = re.compile(r"^[ \t]*([\"“„«「])[^\n]{12,}[\"”“»」][ \t.,]*$", re.MULTILINE)
+# A line that hands over to the words of somebody else, and the list or the lines that they wrote.
+_REPORTED = re.compile(
+    r"^(?=[^\n]*\b(?:wrote|writes|said|says|sent|posted|asked|commented|comments?|feedback|review\w*|from|mail"
+    r"|message|ticket"
+    r"|schrieb|schreibt|sagt|kommentar\w*|escribió|dice|dijo|comentario\w*|écrit|dit|scrive|napisał\w*|пишет"
+    r"|написал\w*)\b)"
+    r"[^\n]*:[ \t]*\n+((?:[ \t]*(?:[-*•>]|\d{1,2}[.)])[^\n]*\n?)+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SPEECH = re.compile(
+    r"\b(?:wrote|writes|said|says|told|asks?|commented|schrieb|sagt\w*|escribió|dijo|dice|écrit|dit|scrive"
+    r"|napisał\w*|написал\w*"
+    r"|сказал\w*)\b[^\"“„«]{0,30}[\"“„«][^\"”“»]{8}",
+    re.IGNORECASE,
+)
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _SPACE = re.compile(r"\s+")
 
@@ -59,8 +77,9 @@ def own_words(text: str) -> str:
     Of a long turn only the first and the last paragraph count; a long paragraph that addresses nobody does not.
     """
     if len(text) > _READ_LIMIT:
-        text = text[: _READ_LIMIT // 2] + "\n\n" + text[-_READ_LIMIT // 2 :]
+        text = beginning(text, _READ_LIMIT // 2) + "\n\n" + ending(text, _READ_LIMIT // 2)
     text = _TAG_BLOCK.sub(" ", _TRIPLE.sub(" ", _FENCE.sub("\n\n", text)))
+    text = _REPORTED.sub(_without_report, _QUOTED.sub("", text))
     if len(text) > 1.5 * _OWN_LIMIT and text.count("\n") > 8:
         return _around_paste(text)
     paragraphs: list[str] = []
@@ -75,6 +94,15 @@ def own_words(text: str) -> str:
     if sum(map(len, paragraphs)) > _OWN_LIMIT and len(paragraphs) > 2:
         paragraphs = [paragraphs[0], paragraphs[-1]]
     return "\n".join(part for part in map(_spoken, paragraphs) if part).strip()
+
+
+def _without_report(match: re.Match[str]) -> str:
+    return match[0].removesuffix(match[1])
+
+
+def reports_speech(sentence: str) -> bool:
+    """Whether a sentence hands on in quotation marks what somebody else said."""
+    return _SPEECH.search(sentence) is not None
 
 
 def _around_paste(text: str) -> str:
@@ -98,7 +126,7 @@ def _spoken(paragraph: str) -> str:
         return paragraph.strip()
     said = sentences(paragraph)
     spoken = [sentence for sentence in said if addresses(sentence)]
-    if len(paragraph) <= 2 * _OWN_LIMIT and (len(spoken) * 3 >= len(said) or (said and addresses(said[0]))):
+    if len(paragraph) <= 2 * _OWN_LIMIT and (len(spoken) * 3 >= len(said) or any(map(addresses, said[:2]))):
         return paragraph.strip()
     return " ".join(spoken[:3]) if len(spoken) * 3 >= len(said) else ""
 

@@ -18,10 +18,10 @@ def repeated(command: str, times: int, output: str = "0 issues.") -> Talk:
 
 
 def test_reliable_check() -> None:
-    """A check that is run again and again is the way to do it here, with what the task runner says it runs."""
+    """A check that is run again and again is the way to do it here."""
     insight = one(repeated("mise run lint 2>&1 | tail -5", 3, LINT).insights)
 
-    assert insight.text == "Run the linter with `mise run lint`, which runs `golangci-lint run ./...`."
+    assert insight.text == "Run the linter with `mise run lint`."
     assert (insight.type, insight.strength, insight.confidence) == ("agent_learning", "inferred", 0.55)
     assert evidence(insight) == [4, 5, 8, 9, 12, 13]
 
@@ -87,3 +87,49 @@ def test_environment() -> None:
     assert one(talk.insights).text == (
         "`git checkout main` does not work here: fatal: 'main' is already used by worktree at 'main'."
     )
+
+
+def test_deployment() -> None:
+    """What is run again and again is told whatever it does, unless it is housekeeping or the agent's own script."""
+    talk = repeated("helm upgrade web charts/web -n shop", 3, "deployed")
+    talk.uses("Write", {"file_path": "/work/shop/try.py", "content": "x"}, "ok")
+    for _ in range(3):
+        talk.runs("python try.py", "1").runs("rm -rf build", "")
+
+    assert one(talk.insights).text == "Use `helm upgrade web charts/web -n shop` in this project."
+
+
+def test_mostly_failing() -> None:
+    """What fails more often than not is told as a failure, if at all."""
+    talk = Talk().human("go").runs("just migrate", "error: no database", error=True)
+    talk.runs("just migrate", "error: no database", error=True).runs("just migrate", "ok")
+
+    assert talk.insights == []
+
+
+def test_launcher() -> None:
+    """Where commands of several kinds run through the same container, that is how it is done here."""
+    talk = Talk().human("go").runs("docker compose exec -T web pytest -q", "3 passed")
+    talk.runs("docker compose exec -T web python manage.py migrate", "OK")
+
+    assert one(talk.insights).text == (
+        "Run commands of this project such as `pytest` and `python` through `docker compose exec -T web`."
+    )
+
+
+def test_what_a_check_needs() -> None:
+    """A check that passes with a setting and a service beside it is told with them; a mere switch is none."""
+    talk = Talk().human("go").runs("CI=1 go test ./...", "ok").runs("go test ./...", "ok")
+    talk.runs("docker compose up -d db && PG=localhost:5544 go test -tags pg ./store", "ok")
+
+    assert one(talk.insights).text == (
+        "Run the tests with `docker compose up -d db && PG=localhost:5544 go test -tags pg ./store`."
+    )
+
+
+def test_refused_once() -> None:
+    """What the environment refused once and granted later is no limit."""
+    talk = Talk().human("go").runs("docker compose up -d", "Error: listen: address already in use", error=True)
+    talk.runs("brew services stop postgresql", "ok").runs("docker compose up -d", "started").says("Up.")
+
+    assert one(talk.insights).type == "failure"

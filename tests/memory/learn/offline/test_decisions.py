@@ -40,6 +40,20 @@ def test_answer_yes() -> None:
     assert one(answered("Do you want me to drop Python 3.9?", "Yes").insights).text == "Drop Python 3.9."
 
 
+def test_answer_under_a_heading() -> None:
+    """Where the question cannot be taken apart, its heading names the topic; up to three refused options are told."""
+    question = "Womit soll die Tabelle angelegt werden?"
+    options = [{"label": label} for label in ("Skript", "Werkzeug", "von Hand")]
+    args = {
+        "answers": {question: "Skript"},
+        "questions": [{"question": question, "header": "Tabelle", "options": options}],
+    }
+
+    assert one(Talk().human("go").add("answer", f"{question} → Skript", args=args).insights).text == (
+        "Tabelle: Skript, not Werkzeug or von Hand. Womit soll die Tabelle angelegt werden?"
+    )
+
+
 def test_narrowed_answer() -> None:
     """A later answer that says more of the same choice is the same decision."""
     talk = answered("Which token should we use?", "GitHub App")
@@ -89,6 +103,15 @@ def test_plan() -> None:
     assert insight.detail == DecisionInsight(insight.text, "The default surprised people.", True)
 
 
+def test_plan_without_sections() -> None:
+    """Of a plan that is one list the first points are told."""
+    plan = "# Reporting service\n\n1. One queue, read by two workers\n2. Results go to the archive bucket\n"
+
+    assert one(Talk().add("plan", plan).says("I will do it.").insights).text == (
+        "Reporting service. One queue, read by two workers. Results go to the archive bucket."
+    )
+
+
 def test_plan_sent_again() -> None:
     """The same plan sent again is one decision."""
     assert evidence(one(Talk().add("plan", PLAN).says("Wait.").add("plan", PLAN).insights)) == [1, 3]
@@ -113,6 +136,44 @@ def test_plain_confirmation(words: str) -> None:
     talk = Talk().human("type it").edits("/work/shop/a.py", "Any", "Protocol").says("Replaced Any with a Protocol.")
 
     assert [i for i in talk.human(words).insights if i.type == "decision"] == []
+
+
+PROPOSAL = (
+    "The rename locks the table. I would rather keep the old column and fill the new one from a nightly job; slower,"
+    " but nothing is locked. Shall I?"
+)
+
+
+@pytest.mark.parametrize("words", ["yes", "ok", "sí", "ja", "let's go with that, nobody reads it at night anyway"])
+def test_accepted_proposal(words: str) -> None:
+    """A proposal with its price, once taken and worked on, is a decision in the words of the proposal."""
+    talk = started().says(PROPOSAL).human(words).edits("/work/shop/a.sql", "rename", "-- nightly")
+
+    insight = one(talk.insights)
+
+    assert insight.text == "Keep the old column and fill the new one from a nightly job; slower, but nothing is locked."
+    assert evidence(insight)[:2] == [6, 7]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("Done. Shall I also push it?", "yes"),
+        (PROPOSAL, "no"),
+        (PROPOSAL, "what does the job cost?"),
+        ("I would commit this now, the tests pass.", "yes"),
+    ],
+)
+def test_plain_step(said: str, words: str) -> None:
+    """A yes to a next step, or anything but a yes to a proposal, decides nothing."""
+    talk = started().says(said).human(words).edits("/work/shop/a.sql", "x", "y")
+
+    assert [i for i in talk.insights if i.type == "decision"] == []
+
+
+def test_proposal_without_work() -> None:
+    """A proposal that was taken and not worked on is not yet a decision."""
+    assert started().says(PROPOSAL).human("yes").says("Later, then.").insights == []
 
 
 def test_confirmed_talk() -> None:

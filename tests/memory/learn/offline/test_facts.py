@@ -15,6 +15,12 @@ from tests.memory.learn.offline.talks import Talk, one, started
         ("I'm only an agent developer", "The user is an agent developer.", "role"),
         ("I'm new to Rust", "The user is new to Rust.", "expertise"),
         ("I use arch linux", "The user works with arch linux.", "expertise"),
+        ("I mostly write Elixir, so bear with me", "The user works with Elixir.", "expertise"),
+        (
+            "I type everything with one hand because my arm is broken",
+            "The user types everything with one hand because the user's arm is broken.",
+            "identity",
+        ),
     ],
 )
 def test_about_the_user(words: str, fact: str, category: str) -> None:
@@ -52,6 +58,12 @@ def test_about_the_project(words: str, fact: str) -> None:
 def test_language(words: str, language: str) -> None:
     """The language of the first prompt is a fact about the person."""
     assert one(Talk().human(words).says("ok").insights).text == f"The user writes requests in {language}."
+
+
+@pytest.mark.parametrize("words", ["I'm getting a timeout because my vpn is slow", "we're in a worktree"])
+def test_circumstance_of_the_moment(words: str) -> None:
+    """What somebody meets in the work, and a fact of one word, say nothing that lasts."""
+    assert [i for i in started().human(words).says("I see.").insights if i.strength == "explicit"] == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 from acemem.memory.insight import FailureInsight, Insight
 from tests.memory.learn.offline.talks import Talk, evidence, one
 
-NOT_FOUND = "<tool_use_error>String to replace not found in file.</tool_use_error>"
 BROKEN = "a_test.go:85:3: Error return value of `os.Chdir` is not checked (errcheck)\nERROR task failed"
 
 
@@ -55,37 +54,12 @@ def test_last_cause_counts() -> None:
 def test_two_errors_of_one_command() -> None:
     """A command that fails first with one error and then with another has two failures."""
     talk = Talk().human("go").runs("npm run check", "error TS1: Cannot find name 'a'", error=True)
-    talk.says("`a` was removed.").edits("/work/shop/x.ts", "a", "b").runs(
+    talk.says("`a` was removed from the module.").edits("/work/shop/x.ts", "a", "b").runs(
         "npm run check", "error TS2: 'b' is unused", error=True
     )
-    talk.says("`b` is unused now.").edits("/work/shop/x.ts", "b", "").runs("npm run check", "0 errors")
+    talk.says("`b` is unused since then.").edits("/work/shop/x.ts", "b", "").runs("npm run check", "0 errors")
 
     assert ["TS1" in i.text for i in failures(talk)] == [True, False]
-
-
-def test_another_command() -> None:
-    """A misused command and the one that then works: use this, not that."""
-    talk = Talk().human("test it").runs("rtk bun run test", "error: unrecognized subcommand 'bun'", error=True)
-    talk.runs("bun run test", "12 pass\n 0 fail")
-
-    insight = one(failures(talk))
-
-    assert insight.text == (
-        "Use `bun run test`, not `rtk bun run test`, which fails with: error: unrecognized subcommand 'bun'."
-    )
-    assert evidence(insight) == [2, 3, 4, 5]
-
-
-def test_preparation() -> None:
-    """Several failed ways to the same end are one failure, resolved by the preparation that was missing."""
-    talk = Talk().human("test it").runs("pytest -q", "Exit code 127\nzsh: command not found: pytest", error=True)
-    talk.runs("python -m pytest -q", "ModuleNotFoundError: No module named 'httpx'", error=True)
-    talk.runs("source .venv/bin/activate && python -m pytest -q", "12 passed")
-
-    insight = one(failures(talk))
-
-    assert insight.text.startswith("Use `source .venv/bin/activate && python -m pytest -q`, not `pytest -q`")
-    assert evidence(insight) == [2, 3, 4, 5, 6, 7]
 
 
 def test_repair_by_command() -> None:
@@ -93,65 +67,7 @@ def test_repair_by_command() -> None:
     talk = Talk().human("go").runs("npm run lint", "error: imports are not sorted", error=True)
     talk.runs("npm run lint:fix", "Fixed 1 file.").runs("npm run lint", "0 problems")
 
-    assert one(failures(talk)).text.endswith("Run `npm run lint:fix`.")
-
-
-def test_refused_edit_command() -> None:
-    """The same edit refused again is one failure, resolved by the edit that was accepted."""
-    talk = Talk(interactive=False)
-    for _ in range(3):
-        talk.uses("bash", {"command": "edit 10:12\nx"}, "ERRORS:\n- E999 SyntaxError: unmatched ')'", error=True)
-    talk.uses("bash", {"command": "edit 10:13\nx"}, "File updated.")
-
-    assert one(failures(talk)).text == (
-        "`edit 10:12` fails with: E999 SyntaxError: unmatched ')'. `edit 10:13` was accepted."
-    )
-
-
-def test_line_numbers_in_edit() -> None:
-    """An edit whose old text had the printed line numbers is a lesson for any project."""
-    talk = (
-        Talk().human("go").edits("/work/shop/a", "    1→# x", "y", "String to replace not found in file.", error=True)
-    )
-
-    insight = one(failures(talk.edits("/work/shop/a", "# x", "y")))
-
-    assert "line-number prefix" in insight.text and insight.scope == "general"
-
-
-def test_unmatched_edits() -> None:
-    """Edits of one file refused again and again are a lesson once the agent has seen why."""
-    talk = Talk().human("go")
-    for _ in range(2):
-        talk.edits("/work/shop/a.ts", "x = 0", "y", "String to replace not found in file.", error=True)
-    talk.says("The generator uses `1` there.").edits("/work/shop/a.ts", "x = 1", "y")
-
-    assert one(failures(talk)).text == "Edit did not find the text to replace in `a.ts`. The generator uses `1` there."
-
-
-def test_white_space_in_edit() -> None:
-    """Where a refused and the accepted old text differ in white space only, that is the cause, whatever was said."""
-    talk = Talk().human("go").edits("/work/shop/a.ts", "  x = 1", "  x = 2", NOT_FOUND, error=True)
-    talk.says("The file uses tabs.").edits("/work/shop/a.ts", "\t\tx = 1", "\t\tx = 2")
-
-    insight = one(talk.insights)
-
-    assert insight.text == (
-        "Edit fails when the old text has other white space than the file; copy its indentation exactly."
-    )
-    assert (insight.scope, evidence(insight)) == ("general", [2, 3, 5, 6])
-
-
-def test_missing_program() -> None:
-    """A program that this machine lacks is learnt once the agent has gone on without it."""
-    talk = Talk().human("go").runs("fd x", "bash: fd: command not found", error=True)
-    for number in range(7):
-        talk.runs(f"python3 script{number}.py", "done")
-
-    insight = one(talk.insights)
-
-    assert insight.text == "`fd x` does not work here: bash: fd: command not found."
-    assert (insight.type, insight.strength, insight.trust) == ("agent_learning", "inferred", "tool")
+    assert one(failures(talk)).text.endswith("Run `npm run lint:fix` first.")
 
 
 def test_unresolved() -> None:
@@ -175,19 +91,6 @@ def test_meant_to_fail(said: str) -> None:
     )
 
     assert failures(talk) == []
-
-
-def test_intended_exit_code() -> None:
-    """A program that is to end with an error, and does, has not failed."""
-    talk = (
-        Talk()
-        .human("print usage for unknown commands")
-        .runs("go build -o /tmp/x . && /tmp/x aaaa", "Exit code 1\nError: Unknown command: aaaa", error=True)
-    )
-    for _ in range(8):
-        talk.runs("ls", "a")
-
-    assert talk.says("Done.").insights == []
 
 
 @pytest.mark.parametrize(
@@ -257,7 +160,7 @@ def test_changed_names() -> None:
     )
     talk.edits("/work/shop/a.ts", "tool(\n  JsonSchema,\n  x\n)", "new StructuredTool(\n  ZodObject,\n  x\n)")
 
-    assert one(failures(talk.runs("npm run build", "built"))).text == (
+    assert one(failures(talk.runs("npm run build", "built").says("Done."))).text == (
         "`npm run build` fails with: error TS2769: No overload matches this call. "
         "Use `StructuredTool` and `ZodObject` instead of `JsonSchema` in `a.ts`."
     )
@@ -276,7 +179,7 @@ def test_edit_in_the_shell(edit: dict[str, str]) -> None:
     broken = "  File \"tests/x.py\", line 4\n    def f() -> float\nSyntaxError: expected ':'"
     talk = Talk(interactive=False).human("fix it").runs("python3 tests/x.py", broken).uses("Bash", edit, "ok")
 
-    assert one(failures(talk.runs("python3 tests/x.py", "8.2"))).text == (
+    assert one(failures(talk.runs("python3 tests/x.py", "8.2").says("Done."))).text == (
         "`python3 tests/x.py` fails with: SyntaxError: expected ':'. "
         "Write `-> float:` instead of `-> float` in `tests/x.py`."
     )
@@ -292,52 +195,129 @@ def test_looking_with_an_editor() -> None:
     assert failures(talk.runs("python3 x.py", "8.2")) == []
 
 
-def test_indentation() -> None:
-    """An edit that was accepted with other white space was refused for that."""
-    talk = Talk(interactive=False).human("fix it")
-    talk.runs("edit 7:7\nreturn 1\nend_of_edit", "E999 IndentationError: unexpected indent")
-    talk.runs("edit 7:7\n    return 1\nend_of_edit", "updated")
+def test_hypotheses() -> None:
+    """What the agent held for the cause before it failed in the same way again was not the cause."""
+    talk = Talk().human("it is flaky").runs("go test ./x -count=50", "--- FAIL: TestX\n  Error: Not equal: 1a", True)
+    talk.says("The root cause is the time zone of `clock.Real()`.").edits("/work/shop/x_test.go", "Real", "Fake")
+    talk.runs("go test ./x -count=50", "--- FAIL: TestX\n  Error: Not equal: 2b", error=True)
+    talk.says("Perhaps it is a race.").runs("go test -race ./x -count=9", "ok  x").human("no, keep looking")
+    talk.runs("go test ./x -count=50", "--- FAIL: TestX\n  Error: Not equal: 3c", error=True)
+    talk.says("`Digest` ranges over `byKey`, a map, so each run has another order. I'll sort the keys first.")
+    talk.edits("/work/shop/x.go", "range byKey", "range sorted(byKey)").runs("go test ./x -count=99", "ok  x")
+
+    insight = one(failures(talk))
+
+    assert "`Digest` ranges over `byKey`" in insight.text and insight.text.endswith("Sort the keys first.")
+    assert "time zone" not in insight.text and "race" not in insight.text
+
+
+def test_errors_behind_one_another() -> None:
+    """What cures one error is told with it, though another stands behind it; a recorded outcome cures none."""
+    talk = Talk().human("go").runs("go test ./x", "x.go:3:1: e.Fee undefined (no field)\n[build failed]", error=True)
+    talk.runs("make gen", "buf generate").runs("go test ./x", "--- FAIL: TestX\n  expected: 9b1f\n  actual: 77aa", True)
+    talk.edits("/work/shop/x_test.go", '"9b1f"', '"77aa"').runs("go test ./x", "ok  x").says("Done.")
+
+    assert one(failures(talk)).text == ("`go test ./x` fails with: e.Fee undefined (no field). Run `make gen` first.")
+
+
+def test_cause_in_another_language() -> None:
+    """A cause is known by what it names and where it stands, not by its words."""
+    talk = Talk().human("los").runs("gradle app:run", "Fehler: `kundeId` hat keinen Wert", error=True)
+    talk.says("MapStruct kennt `kundeId` nicht, denn sein Prozessor läuft vor Lombok. Ich ergänze die Bindung.")
+    talk.edits("/work/shop/build.gradle", "mapstruct", "lombok-mapstruct-binding").runs("gradle app:run", "ok")
+
+    assert "MapStruct kennt `kundeId` nicht, denn sein Prozessor läuft vor Lombok." in one(failures(talk)).text
+
+
+def test_patch() -> None:
+    """What a patch changed is told like any other edit."""
+    patch = "*** Begin Patch\n*** Update File: m/1.sql\n@@\n-COMMIT;\n+-- no-transaction\n*** End Patch"
+    talk = Talk().human("go").runs("just migrate", "error: cannot run inside a transaction block", error=True)
+    talk.uses("apply_patch", {"input": patch}, "Success").runs("just migrate", "Applied").says("Done.")
+
+    assert one(failures(talk)).text.endswith("Write `-- no-transaction` instead of `COMMIT;` in `m/1.sql`.")
+
+
+def test_routine_between() -> None:
+    """What is done in every round of the work, as a build is, cures nothing."""
+    talk = Talk().human("go").runs("west flash", "ok").runs("./out/app x", "ERROR: heap-buffer-overflow", error=True)
+    talk.says("The last tile does not fit the `Film`.").edits("/work/shop/a.cpp", "x + k", "min(x + k, w)")
+    talk.runs("west flash && ./out/app x", "rendered")
 
     assert one(failures(talk)).text == (
-        "`edit 7:7` fails with: E999 IndentationError: unexpected indent. "
-        "The same text was accepted with the indentation of its place."
+        "`./out/app x` fails with: ERROR: heap-buffer-overflow. The last tile does not fit the `Film`."
     )
 
 
-def test_file_at_another_place() -> None:
-    """A file that was not where it was said to be, and was found under another path, is told with both."""
-    talk = (
-        Talk()
-        .human("go")
-        .runs("cat /srv/app/src/a.py", "cat: /srv/app/src/a.py: No such file or directory", error=True)
+def test_fault_in_a_log() -> None:
+    """A fault that a log showed is cured when what it is about runs after the repair."""
+    talk = Talk().human("deploy").runs("kubectl -n a logs deploy/web", "Error: EROFS: read-only file system '/tmp/x'")
+    talk.says("The root file system of `web` is read-only, and it writes to `/tmp`.")
+    talk.edits("/work/shop/d.yaml", "containers:", "volumes: [{name: tmp, emptyDir: {}}]\ncontainers:")
+    talk.runs("helm upgrade web . && kubectl -n a rollout status deploy/web", "successfully rolled out")
+
+    assert "EROFS" in one(failures(talk)).text and "writes to `/tmp`" in one(failures(talk)).text
+
+
+def test_own_slip() -> None:
+    """A slip in code that the agent had just written, mended at once without a word, teaches nothing."""
+    talk = Talk().human("go").edits("/work/shop/a.gd", "x", "LIMIT").runs("godot -s run.gd", "Parse Error: LIMIT", True)
+    talk.edits("/work/shop/a.gd", "LIMIT", "Tuning.limit").runs("godot -s run.gd", "ok").says("Done.")
+
+    assert failures(talk) == []
+
+
+def test_mended_by_the_person() -> None:
+    """What the person put right themselves between two runs was not cured by what the agent did before."""
+    talk = Talk().human("build").runs("swift build", "error: missing label", error=True)
+    talk.edits("/work/shop/a.swift", "f(1)", "f(x: 1)").human("oh that was me typing there, again please")
+
+    assert failures(talk.runs("swift build", "Build complete").says("Done.")) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("Edit", {"file_path": "/work/shop/tests/a_test.py", "old_string": "f() == 4", "new_string": "f() == 3"}),
+        ("Edit", {"file_path": "/work/shop/ci.yml", "old_string": "run: x", "new_string": "continue-on-error: true"}),
+        ("Bash", {"command": "jest --updateSnapshot"}),
+        ("Bash", {"command": "UPDATE_EXPECT=1 make again"}),
+    ],
+)
+def test_check_bent(tool: str, args: dict[str, str]) -> None:
+    """A check that passes because its expectation was rewritten or its failure ignored confirms nothing."""
+    talk = Talk().human("go").runs("pytest tests/a_test.py", "E  assert 3 == 4\n1 failed", error=True)
+    talk.says("The rounding of `f` differs there.").uses(tool, args, "ok")
+
+    assert failures(talk.runs("pytest tests/a_test.py", "1 passed").says("Done.")) == []
+
+
+def test_written_to_fail() -> None:
+    """A test that fails while nothing but tests was touched since the request was written first."""
+    talk = Talk().human("add a parser").edits("/work/shop/spec/p_spec.rb", "", "it { parse }")
+    talk.runs("rspec spec/p_spec.rb", "NameError: uninitialized constant Parser\n1 example, 1 failure", error=True)
+    talk.says("The class `Parser` does not exist.").edits("/work/shop/lib/p.rb", "", "class Parser; end")
+
+    assert failures(talk.runs("rspec spec/p_spec.rb", "1 example, 0 failures").says("Done.")) == []
+
+
+def test_half_a_secret() -> None:
+    """Where a long edit is cut, no half of a secret is left that nobody recognises."""
+    secret = "ghp_" + "a1B2" * 9
+    text = "x" * 19_980 + "\n" + f"KEY = {secret}"
+    talk = Talk().human("go").runs("make run:it", "error: KEY is missing", error=True)
+    talk.edits("/work/shop/key.toml", "y", text).runs("make run:it", "ok").says("Done.")
+
+    assert not any("ghp_" in insight.text for insight in talk.insights)
+
+
+def test_harness_envelope() -> None:
+    """What a harness writes around an output is not the output."""
+    wrapped = "Command: {}\nDirectory: (root)\nOutput: {}\nError: (none)\nExit Code: {}\nSignal: (none)"
+    talk = Talk().human("go").runs("gut -s t", wrapped.format("gut -s t", "[Failed]: height 96, expected 84", 1), True)
+    talk.says("`_process` runs at the frame rate, `_physics_process` at 60 Hz.")
+    talk.edits("/work/shop/p.gd", "_process", "_physics_process").runs("gut -s t", wrapped.format("gut -s t", "ok", 0))
+
+    assert one(failures(talk)).text.startswith(
+        "`gut -s t` fails with: [Failed]: height 96, expected 84. `_process` runs"
     )
-    talk.runs("find . -name a.py", "./lib/a.py").runs("cat lib/a.py", "x = 1")
-
-    insight = one(talk.insights)
-
-    assert insight.text == "The file is `lib/a.py`; `/srv/app/src/a.py` does not exist here."
-    assert (insight.type, insight.strength, evidence(insight)) == ("agent_learning", "resolved", [2, 3, 6, 7])
-
-
-def reproduced(before: str, after: str) -> Talk:
-    talk = Talk(interactive=False).human("durations are one too small")
-    talk.uses("Write", {"file_path": "/work/shop/reproduce.py", "content": "print(f())"}, "ok")
-    talk.runs("python reproduce.py", before).edits("/work/shop/fields.py", "int(x)", "int(round(x))")
-    return talk.runs("python reproduce.py", after).runs("rm reproduce.py", "")
-
-
-def test_reproduction() -> None:
-    """A script run before and after an edit shows what the edit changed, and that the agent works that way."""
-    change, habit = sorted(reproduced("344", "345").insights, key=lambda insight: insight.type)
-
-    assert change.text == (
-        "`python reproduce.py` printed `344` before the repair and `345` after it. "
-        "Write `int(round(x))` instead of `int(x)` in `fields.py`."
-    )
-    assert (habit.type, habit.scope, habit.confidence) == ("pattern", "general", 0.5)
-    assert habit.text.startswith("Reproduce the fault first: write `reproduce.py`, run it")
-
-
-def test_reproduction_without_effect() -> None:
-    """A script that prints the same before and after shows no repair."""
-    assert [insight.type for insight in reproduced("344", "344").insights] == ["pattern"]

@@ -132,3 +132,50 @@ def test_accepted_by_a_commit() -> None:
     talk.runs("git commit -m 'fix export'", "1 file changed")
 
     assert "`export()` closes the file first" in one([i for i in talk.insights if i.type == "failure"]).text
+
+
+def test_quoted_error() -> None:
+    """An error that the person quotes is a report, a command can be its cure, and relief confirms it."""
+    talk = Talk().human("build the site").says("The site is up.").human('black page, "Worker is not defined"')
+    talk.runs("make serve", "listening").says("The page needs cross-origin headers, which `make serve` sends.")
+
+    insight = one([i for i in talk.human("loads now 👌").insights if i.strength == "resolved"])
+
+    assert insight.text.startswith("Worker is not defined. The page needs cross-origin headers")
+
+
+def test_refuted_by_a_failure() -> None:
+    """A cause named before something failed again is not confirmed by what the person says later."""
+    talk = Talk().human("stream it").says("The root cause is the `timeZone` of the runner.")
+    talk.edits("/work/shop/a.ts", "a", "b").runs("npm run check", "error TS1: x", error=True)
+
+    assert [i for i in talk.says("Hm.").human("it works now, I changed the map").insights if i.type == "failure"] == []
+
+
+def test_unrelated_paste() -> None:
+    """A log that the person only passed on is not resolved by other work."""
+    log = "for information:\n2026-01-02 10:00:00 ERROR pool exhausted\nTimeoutError: queue limit\nsomeone else has it"
+    talk = Talk().human("add the export").edits("/work/shop/a.py", "a", "b").says("Done.").human(log)
+    talk.says("The export needs a streaming response, since large files do not fit.")
+    talk.edits("/work/shop/a.py", "x", "y").runs("npm run check", "0 errors").human("nice. next the docs")
+
+    assert [i for i in talk.insights if i.type == "failure"] == []
+
+
+def test_interrupted_hypothesis() -> None:
+    """Who stops the agent to point elsewhere turns down the cause that it was following."""
+    talk = Talk().human("the board crashes at boot").says("The stack of `main` is only 1024 bytes.")
+    talk.edits("/work/shop/prj.conf", "1024", "4096").add("interrupt").human("look at the address of samples")
+    talk.says("`samples` lies in DTCM, which the DMA does not reach.").edits("/work/shop/a.c", "dtcm", "sram")
+
+    (insight,) = [i for i in talk.human("yesss. that was it").insights if i.strength == "resolved"]
+
+    assert "DTCM" in insight.text and "1024" not in insight.text
+
+
+@pytest.mark.parametrize("words", ["dont run the tests now, the simulator is busy", "please do not build it yet"])
+def test_order_is_no_report(words: str) -> None:
+    """Who asks not to run something does not report that it does not run."""
+    talk = Talk().human("x").says("ok").human(words).says("The tests need `simctl`, so I leave them.")
+
+    assert [i for i in talk.human("fixed. again").insights if i.strength == "resolved"] == []

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.memory.learn.offline.wording import capital, clipped, joined, near_paths, own_words, plain, sentences
+from acemem.memory.learn.offline.wording import (
+    capital,
+    clipped,
+    joined,
+    near_paths,
+    own_words,
+    plain,
+    sentences,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +37,13 @@ def test_long_turn() -> None:
     middle = "\n\n".join(f"Paragraph {n} of a document that somebody else wrote some time ago." for n in range(9))
 
     assert own_words(f"please apply this\n\n{middle}\n\nand I want tests") == "please apply this\nand I want tests"
+
+
+def test_quoted_by_the_person() -> None:
+    """A list or a quoted line handed on from somebody else is not the person's; their own list is."""
+    assert own_words("ann commented:\n- always use tabs\n\nis she right?") == "ann commented:\nis she right?"
+    assert own_words('what is this?\n"never run this on a live machine"') == "what is this?"
+    assert own_words("what I want:\n- use tabs") == "what I want:\n- use tabs"
 
 
 def test_long_prose_of_nobody() -> None:
@@ -70,6 +85,8 @@ def test_clipped(text: str, limit: int) -> None:
 
     assert len(cut) <= limit
     assert cut == " ".join(text.split()) or cut.endswith("…")
+
+
 
 
 @pytest.mark.parametrize(
