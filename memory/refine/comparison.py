@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from acemem.memory.embedders.base import Embedder
-from acemem.memory.refine.guards import contradicts, keeps_apart
+from acemem.memory.refine.contradiction import contradicts
+from acemem.memory.refine.guards import keeps_apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 from acemem.memory.errors import NotFound, UsageError
 from acemem.memory.home import Home
 from acemem.memory.models import Bullet, Draft, Event
+from acemem.memory.refine.conflicts import Opposed, find_opposed, open_conflicts, told_apart
 from acemem.memory.refine.duplicates import Apart, Merge, find_duplicates
 from acemem.scoring.effectiveness import Weights, score
 from acemem.scoring.evidence import base_rate
@@ -34,13 +35,14 @@ class Plan:
     pruned: tuple[Verdict, ...]
     demoted: tuple[Verdict, ...]
     kept_apart: tuple[Apart, ...]
+    conflicts: tuple[Opposed, ...]
     live: int
     applied: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.merged or self.pruned or self.demoted)
+        return not (self.merged or self.pruned or self.demoted or self.conflicts)
 
     @property
     def removed(self) -> int:
@@ -76,11 +78,23 @@ class Plan:
                 }
                 for p in self.kept_apart
             ],
+            "conflicts": [
+                {
+                    "a": c.a.id,
+                    "b": c.b.id,
+                    "cosine": round(c.cosine, 4),
+                    "reason": c.reason,
+                    "a_text": c.a.text,
+                    "b_text": c.b.text,
+                }
+                for c in self.conflicts
+            ],
         }
 
 
 def make_plan(home: Home, progress: Callable[[str], None] = lambda step: None) -> Plan:
-    """What refine would do now: merge duplicates, prune what persistently harms, demote rules that stopped helping.
+    """What refine would do now: merge duplicates, prune what persistently harms, demote rules that stopped helping,
+    and note the pairs that advise opposites.
 
     Changes nothing. The same store gives the same plan with the same id.
     """
@@ -90,9 +104,13 @@ def make_plan(home: Home, progress: Callable[[str], None] = lambda step: None) -
     vectors = home.vectors(bullets)
     progress("comparing")
     least = home.duplicate_cosine
-    told = [event for event in home.ledger.events("apart") if not home.ledger.is_undone(event)]
-    pairs = {frozenset((event.bullet, event.other)) for event in told}
-    merged, apart = find_duplicates(bullets, vectors, least, pairs)
+    verdicts = home.ledger.pair_verdicts()
+    told = told_apart(verdicts)
+    merged, apart = find_duplicates(bullets, vectors, least, told)
+    progress("looking for conflicts")
+    # What is open already is no news; a pair whose words have changed since is.
+    known = told | {frozenset((conflict.a.id, conflict.b.id)) for conflict in open_conflicts(home)}
+    opposed = find_opposed(bullets, vectors, home.conflict_cosine, known)
     progress("judging")
     after = _after_merging(bullets, merged, home.ledger.weights)
     pruned, demoted = [], []
@@ -103,7 +121,9 @@ def make_plan(home: Home, progress: Callable[[str], None] = lambda step: None) -
             pruned.append(Verdict(bullet, reason))
         elif bullet.status == "rule" and (reason := should_demote(bullet.marks)) is not None:
             demoted.append(Verdict(bullet, reason))
-    plan = Plan("", tuple(merged), tuple(pruned), tuple(demoted), tuple(apart), len(bullets))
+    gone = {merge.loser.id for merge in merged} | {verdict.bullet.id for verdict in pruned}
+    conflicts = [pair for pair in opposed if not {pair.a.id, pair.b.id} & gone]
+    plan = Plan("", tuple(merged), tuple(pruned), tuple(demoted), tuple(apart), tuple(conflicts), len(bullets))
     steps = json.dumps([plan.to_json(), home.ledger.head()], sort_keys=True).encode()
     return replace(plan, id="p" + hashlib.sha256(steps).hexdigest()[:8])
 
@@ -130,6 +150,7 @@ def refine(home: Home, *, yes: bool = False, progress: Callable[[str], None] = l
                 ),
                 *(Draft("archive", v.bullet.id, data={"reason": v.reason, "plan": plan.id}) for v in plan.pruned),
                 *(Draft("demote", v.bullet.id, data={"reason": v.reason, "plan": plan.id}) for v in plan.demoted),
+                *(pair.draft(plan.id) for pair in plan.conflicts),
             ]
             with home.ledger.transaction():
                 steps = home.ledger.append(drafts, home.clock())

@@ -12,6 +12,7 @@ from acemem.memory.refine.vocabulary import (
     ALLOWING,
     CONCORD,
     FORBIDDING,
+    IDIOMS,
     LIGHT,
     NEGATORS,
     NUMBERS,
@@ -53,6 +54,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _EMPHASIS = re.compile(r"\*\*(?!/)|(?<!\w)__|__(?!\w)")
+_IDIOMS = tuple((re.compile(idiom, re.IGNORECASE), word) for idiom, word in IDIOMS)
 _ENUMERATION = re.compile(r"\s*(?:(?:[-*•+]|\(?\d{1,2}[.)])\s+|#+\s+)+")
 # "try/catch" and "CPU/memory" are words; a path is what starts like one or has more than letters in it.
 _JOINED_WORDS = re.compile(r"[A-Za-z]+(?:/[A-Za-z]+)+")
@@ -69,6 +71,8 @@ def parse(text: str) -> tuple[Token, ...]:
     """Take the statement apart, in its order; equal statements up to case, form and punctuation give equal keys."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("`", " ").replace('"', " ")
     text = _EMPHASIS.sub("", text)
+    for idiom, word in _IDIOMS:
+        text = idiom.sub(word, text)
     enumeration = _ENUMERATION.match(text)
     raws = _tokens(text[enumeration.end() :] if enumeration else text)
     return tuple(_negate(_name(raws)))
@@ -155,9 +159,11 @@ def _read_word(piece: str) -> list[_Raw]:
     lower = lower.replace("'", "") if lower.endswith("n't") else lower.removesuffix("'s")
     if lower in NUMBERS:
         return [_Raw(piece, NUMBERS[lower], "number", lower)]
-    if lower in NEGATORS or lower in LIGHT or lower in ALLOWING or lower in FORBIDDING or _is_manner(lower):
+    is_camel = _CAMEL.fullmatch(piece) is not None
+    manner = not is_camel and _is_manner(lower)
+    if lower in NEGATORS or lower in LIGHT or lower in ALLOWING or lower in FORBIDDING or manner:
         return [_Raw(piece, stem(lower), "light", lower)]
-    if _CAMEL.fullmatch(piece):
+    if is_camel:
         return [_Raw(piece, stem(lower), "code" if piece[0].islower() else "name", lower)]
     return [_Raw(piece, stem(lower), "word", lower)]
 

@@ -23,6 +23,19 @@ NEGATORS = _words(
     не нет никогда без нельзя избегай избегайте избегать 不 别 勿 没 未 无 莫 避
     """
 )
+# Phrases that say in several words what the lists below say in one.
+IDIOMS = (
+    (r"\bby hand\b", "manually"),
+    (r"\b(?:by itself|by themselves|on its own|on their own)\b", "automatically"),
+    (r"\b(?:turn|switch)(?:s|es)? off\b", "disable"),
+    (r"\b(?:turned|switched) off\b", "disabled"),
+    (r"\b(?:turn|switch)(?:s|es)? on\b", "enable"),
+    (r"\b(?:turned|switched) on\b", "enabled"),
+    (r"\boff[- ]limits\b", "forbidden"),
+    (r"\bout of the question\b", "forbidden"),
+    (r"\b(stays?|keeps?|kept|leaves?|left|belongs?)\b((?: [\w`./-]+){0,5}?) out of\b", r"\1\2 not in"),
+    (r"\bright away\b|\bat once\b|\bstraight away\b", "immediately"),
+)
 # Of two of these near each other the second only completes the first: "ne … jamais", "никогда не".
 CONCORD = _words("ne pas jamais aucun aucune nunca jamás tampoco не нет никогда без нельзя 不 别 勿 没 未 无 莫")
 # Turns round the whole clause, what stands before it included.
@@ -180,9 +193,53 @@ erlauben verbieten; vor nach; immer nie; aktivieren deaktivieren; öffentlich pr
 activer désactiver; antes después; activar desactivar; до после; включить выключить; 之前 之后; 启用 禁用
 create drop; create remove
 """
+# Scales with two ends: any word of one end opposes any of the other.
+_SCALES = """
+long lengthy verbose wordy detailed descriptive elaborate exhaustive | short brief terse concise compact succinct
+big large huge | small tiny little
+many multiple several | few
+fast quick immediate instant | slow gradual
+early upfront beforehand | late afterward
+automatic automated | manual hand
+real actual live | mock fake stub dummy simulated
+beside alongside next | separate apart
+exact pinned fixed frozen | range floating loose unpinned
+silent quiet mute | loud verbose noisy
+strict rigid | lenient loose relaxed permissive
+online remote hosted | offline local
+allow permit | forbid deny prohibit block
+mandatory required compulsory obligatory | optional voluntary
+throw raise | return swallow
+propagate bubble rethrow | catch swallow handle
+"""
 OPPOSITES = frozenset(
     frozenset(pair.split()) for line in _OPPOSITES.strip().splitlines() for pair in line.split(";") if pair.strip()
+) | frozenset(
+    frozenset((one, other))
+    for line in _SCALES.strip().splitlines()
+    for one in line.partition("|")[0].split()
+    for other in line.partition("|")[2].split()
+    if one != other
 )
+# Opposites that exist side by side, each with values of its own.
+COUNTERPARTS = frozenset(
+    frozenset(pair.split())
+    for pair in (
+        "frontend backend;client server;staging production;development production;dev prod;test production;"
+        "request response;input output;source target;source destination;parent child;sender receiver;"
+        "producer consumer;reader writer;encoder decoder;start stop;start end;open close;read write;push pull;"
+        "upload download;import export;create delete;add remove;get set;up down;primary replica;primary secondary;"
+        "internal external;public private;success failure;unit integration;train test;local remote"
+    ).split(";")
+)
+# Before what is chosen: "use npm", "installed with npm", "pages are functions", "dates in UTC". Marks of one kind stand
+# for each other.
+MEANS = _words("with via using use uses prefer")
+COPULAS = _words("is are")
+FORMS = _words("as in")
+VALUE_MARKS = MEANS | COPULAS | FORMS | _words("into at by from on under")
+# Opens what a statement is limited to.
+CIRCUMSTANCES = _words("for when whenever if unless while once during about")
 
 # How much, how often, how strictly: kind and degree, and the phrases of that degree; "#" stands for a number. A mark
 # "*" says that the degree takes something away from a statement without any, so that it counts alone too.

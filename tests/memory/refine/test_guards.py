@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.memory.refine.guards import contradicts, keeps_apart
+from acemem.memory.refine.contradiction import contradicts
+from acemem.memory.refine.guards import keeps_apart
 
 OPPOSED = [
     ("Always pin the base image.", "Never pin the base image."),

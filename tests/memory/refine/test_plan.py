@@ -341,10 +341,10 @@ def test_progress_is_told_and_only_told(memory: Memory) -> None:
     """Each stage is named once, in order."""
     told: list[str] = []
     memory.refine(progress=told.append)
-    assert told == ["embedding", "comparing", "judging", "writing"]
+    assert told == ["embedding", "comparing", "looking for conflicts", "judging", "writing"]
     told.clear()
     make_plan(memory.home, told.append)
-    assert told == ["embedding", "comparing", "judging"]
+    assert told == ["embedding", "comparing", "looking for conflicts", "judging"]
 
 
 def test_two_who_refine_at_once_do_it_once(open_memory: Callable[..., Memory]) -> None:
