@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acemem.memory.home import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +28,11 @@ class RankingWeights:
 
 
 DEFAULT_WEIGHTS = RankingWeights()
+
+
+def weights_in_force(home: Home) -> RankingWeights:
+    """The weights that the last accepted experiment left; the default ones where there is none, or it was undone."""
+    for event in reversed(home.ledger.events("tune")):
+        if event.data["accepted"] and not home.ledger.is_undone(event):
+            return RankingWeights(**event.data["weights"])
+    return DEFAULT_WEIGHTS
