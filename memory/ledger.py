@@ -19,6 +19,7 @@ from acemem.memory.errors import NotFound, StoreError, UsageError
 from acemem.memory.fold import fold, sources_from, undone
 from acemem.memory.models import Bullet, Draft, Event
 from acemem.memory.schema import migrate
+from acemem.memory.showings import TELLING, Showing, showings
 from acemem.scoring.effectiveness import Mark, Weights
 
 BUSY_SECONDS = 30.0
@@ -108,6 +109,7 @@ class Ledger:
                 seq = row.lastrowid
                 written.append(Event(seq, at, draft.type, draft.bullet, draft.other, session, draft.data))
             self._refold({id for event in written for id in (event.bullet, event.other) if id is not None})
+            self._note_showings(written)
         return written
 
     def undo(self, events: Iterable[Event], at: float) -> list[Event]:
@@ -156,6 +158,30 @@ class Ledger:
             where, values = where + " AND session = ?", [type, session]
         rows = self._rows(f"{_EVENT} WHERE {where} ORDER BY seq DESC LIMIT ?", *values, -1 if last is None else last)
         return [_event(row) for row in reversed(rows)]
+
+    def pair_verdicts(self) -> list[Event]:
+        """What stands, not taken back, of "conflict" and "apart" events, oldest first."""
+        found = [_event(row) for row in self._rows(f"{_EVENT} WHERE type IN {_OF_PAIRS} ORDER BY seq")]
+        dead = undone(found)
+        return [event for event in found if event.type != "undo" and event.seq not in dead]
+
+    def receipts_of_both(self, a: str, b: str, since: int) -> list[Event]:
+        """The receipts after event number `since` of sessions that were shown both bullets, and name both."""
+        query = f"""{_EVENT} INDEXED BY events_receipts WHERE type = 'receipt' AND seq > ? AND session IN (
+            SELECT x.session FROM showings x JOIN showings y ON y.session = x.session AND y.bullet = ?
+            WHERE x.bullet = ? AND x.shown > ?
+        ) AND instr(data, ?) AND instr(data, ?) ORDER BY seq"""
+        return [_event(row) for row in self._rows(query, since, b, a, since, f'"{a}"', f'"{b}"')]
+
+    def sessions_with_receipts(self, most: int) -> int:
+        """In how many sessions something was asked of this store, counted up to `most`."""
+        query = "SELECT DISTINCT session FROM events WHERE type = 'receipt' AND session IS NOT NULL LIMIT ?"
+        return len(self._rows(query, most))
+
+    def about_session(self, *names: str) -> list[Event]:
+        """What was shown to a session that goes by any of these names, how it ended, and what it credited, in order."""
+        marks = ",".join("?" * len(names))
+        return [_event(row) for row in self._rows(f"{_OF_SESSION} AND session IN ({marks}) ORDER BY seq", *names)]
 
     def head(self) -> int:
         """The number of the newest event, 0 before the first."""
@@ -211,6 +237,11 @@ class Ledger:
         )
         return [_bullet(state) for (state,) in rows]
 
+    def saying(self, text: str) -> list[Bullet]:
+        """Bullets of any scope that say just this, in order of id."""
+        rows = self._rows("SELECT state FROM bullets WHERE text_hash = ? ORDER BY id", text_hash(text))
+        return [_bullet(state) for (state,) in rows]
+
     def counts(self) -> dict[str, int]:
         """How many bullets there are of each status."""
         return dict(self._rows("SELECT status, count(*) FROM bullets GROUP BY status"))
@@ -223,8 +254,22 @@ class Ledger:
 
     def mark_totals(self) -> tuple[float, float]:
         """Weighted helpful and harmful marks of the whole store: what the running base rate is made of."""
-        [(helpful, harmful)] = self._rows("SELECT total(helpful), total(harmful) FROM bullets")
+        query = "SELECT total(helpful), total(harmful) FROM bullets WHERE helpful > 0 OR harmful > 0"
+        [(helpful, harmful)] = self._rows(query)
         return helpful, harmful
+
+    def ignored(self, ids: Iterable[str]) -> dict[str, int]:
+        """In how many judged sessions each of these was shown and not used, since the last in which it was used."""
+        counts = dict.fromkeys(ids, 0)
+        wanted = list(counts)
+        for start in range(0, len(wanted), BATCH):
+            part = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(part))
+            query = f"""SELECT bullet, count(*) FROM showings s WHERE used = 0 AND bullet IN ({marks}) AND shown > (
+                SELECT coalesce(max(u.shown), 0) FROM showings u WHERE u.bullet = s.bullet AND u.used = 1
+            ) GROUP BY bullet"""
+            counts.update(self._rows(query, *part))
+        return counts
 
     # -- what the bullet table still lacks -------------------------------------------------------
 
@@ -308,6 +353,11 @@ class Ledger:
                 ),
             )
 
+    def logs_of(self, session: str) -> list[str]:
+        """The paths of the logs in which a session of this name was found, or whose path has it, newest first."""
+        query = "SELECT path FROM logs WHERE instr(sessions, ?) OR instr(path, ?) ORDER BY read_at DESC, path"
+        return [row[0] for row in self._rows(query, _dump(session), session)]
+
     def logs_read(self) -> int:
         """How many logs have been read."""
         return int(self._rows("SELECT count(*) FROM logs")[0][0])
@@ -332,6 +382,9 @@ class Ledger:
         for id in sorted(folded.keys() | stored.keys()):
             if folded.get(id) != stored.get(id):
                 found.append(f"bullet {id} is not the fold of its events")
+        noted = {_showing(row) for row in self._rows(f"SELECT {_SHOWING} FROM showings")}
+        wrong = sorted({showing.bullet for showing in noted ^ set(self._showings())})
+        found += [f"the showings of {id} are not noted as its receipts and outcomes say" for id in wrong]
         return found
 
     def refold(self) -> None:
@@ -342,6 +395,8 @@ class Ledger:
             gone = [row for row in self._rows("SELECT id FROM bullets") if row[0] not in kept]
             self._db.executemany("DELETE FROM bullets WHERE id = ?", gone)
             self._keep(folded)
+            self._db.execute("DELETE FROM showings")
+            self._keep_showings(self._showings())
             self.keep_fact("weights", asdict(self.weights))
 
     # -- inside ----------------------------------------------------------------------------------
@@ -384,12 +439,37 @@ class Ledger:
 
     def _folded(self, rows: Iterable[tuple[Any, ...]]) -> list[Bullet]:
         events = [_event(row) for row in rows]
-        try:
+        with self._whole():
             return list(fold(events, self.weights).values())
-        except (LookupError, TypeError, ValueError) as error:
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Turns what a damaged event does to a fold into StoreError."""
+        try:
+            yield
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise StoreError(
                 f"{self.path} is damaged: an event does not say what it should ({error!r}); put back a copy of it"
             ) from error
+
+    def _note_showings(self, written: Sequence[Event]) -> None:
+        # A prompt must not wait until the whole of its session has been looked through.
+        self._keep_showings(showings([event for event in written if event.type == "receipt"]))
+        for session in {event.session for event in written if event.type in ("outcome", "feedback", "undo")} - {None}:
+            self._db.execute("DELETE FROM showings WHERE session = ?", (_storable(str(session)),))
+            self._keep_showings(self._showings("AND session = ?", session))
+
+    def _showings(self, where: str = "", *values: Any) -> list[Showing]:
+        events = [_event(row) for row in self._rows(f"{_OF_SESSION} {where} ORDER BY seq", *values)]
+        with self._whole():
+            return showings(events)
+
+    def _keep_showings(self, kept: Iterable[Showing]) -> None:
+        self._db.executemany(
+            f"""INSERT INTO showings({_SHOWING}) VALUES (?, ?, ?, ?)
+            ON CONFLICT(bullet, session) DO UPDATE SET shown = excluded.shown""",
+            [(s.bullet, _storable(s.session), s.shown, s.used) for s in kept],
+        )
 
     def _keep(self, bullets: Iterable[Bullet]) -> None:
         self._db.executemany(
@@ -422,6 +502,10 @@ class Ledger:
 
 
 _EVENT = "SELECT seq, at, type, bullet, other, session, data FROM events"
+# Without being told, SQLite takes the index on types, and reads every receipt there is.
+_OF_SESSION = f"{_EVENT} INDEXED BY events_session WHERE type IN ({', '.join(map(repr, TELLING))})"
+_SHOWING = "bullet, session, shown, used"
+_OF_PAIRS = "('conflict', 'apart', 'undo')"
 _FACE_DIFFERS = "dirty > 0 AND dirty = 2"  # both, or SQLite does not see that the partial index answers it
 _COLUMNS = "id, scope, kind, status, face, text_hash, helpful, harmful, state"
 
@@ -432,6 +516,11 @@ def _event(row: tuple[Any, ...]) -> Event:
         return Event(seq, at, type, bullet, other, session, json.loads(data))
     except ValueError as error:
         raise StoreError(f"event e{seq} of the ledger is damaged ({error}); put back a copy of the ledger") from error
+
+
+def _showing(row: tuple[Any, ...]) -> Showing:
+    bullet, session, shown, used = row
+    return Showing(bullet, session, shown, None if used is None else bool(used))
 
 
 def _row(bullet: Bullet) -> tuple[Any, ...]:

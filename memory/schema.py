@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 
 from acemem.memory.errors import StoreError
+from acemem.memory.models import Event
+from acemem.memory.showings import showings
 
 
 def m001_first_tables(db: sqlite3.Connection) -> None:
@@ -69,7 +72,55 @@ def m001_first_tables(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_first_tables,)
+def m002_index_of_types(db: sqlite3.Connection) -> None:
+    """A prompt asks for conflicts and for the weights in force, and must not read the whole ledger for them."""
+    db.execute("CREATE INDEX events_types ON events(type)")
+
+
+def m003_showings(db: sqlite3.Connection) -> None:
+    """Which session was shown which bullet, and whether it was used there: derived from events, as bullets are."""
+    for statement in (
+        # `shown` is the number of the newest receipt; `used` stays NULL until the session has been judged.
+        """CREATE TABLE showings (
+            bullet TEXT NOT NULL,
+            session TEXT NOT NULL,
+            shown INTEGER NOT NULL,
+            used INTEGER,
+            PRIMARY KEY (bullet, session)
+        ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX showings_session ON showings(session)",
+        f"CREATE INDEX events_session ON events(session, seq) WHERE {_TELL_OF_SESSIONS}",
+    ):
+        db.execute(statement)
+    rows = db.execute(
+        f"SELECT seq, at, type, bullet, other, session, data FROM events WHERE {_TELL_OF_SESSIONS} ORDER BY seq"
+    )
+    try:
+        events = [
+            Event(seq, at, type, bullet, other, session, json.loads(data))
+            for seq, at, type, bullet, other, session, data in rows
+        ]
+        found = showings(events)
+    except (LookupError, TypeError, ValueError):
+        return  # a damaged event must not keep the ledger from opening: `damage` tells of it
+    db.executemany("INSERT INTO showings VALUES (?, ?, ?, ?)", [(s.bullet, s.session, s.shown, s.used) for s in found])
+
+
+def m004_what_every_prompt_asks(db: sqlite3.Connection) -> None:
+    """A prompt sums up all marks and asks who says the same words; neither must grow with the store."""
+    db.execute("CREATE INDEX bullets_marked ON bullets(helpful, harmful) WHERE helpful > 0 OR harmful > 0")
+    db.execute("CREATE INDEX bullets_said ON bullets(text_hash)")
+
+
+_TELL_OF_SESSIONS = "type IN ('receipt', 'outcome', 'feedback', 'undo')"
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_first_tables,
+    m002_index_of_types,
+    m003_showings,
+    m004_what_every_prompt_asks,
+)
 
 
 def migrate(db: sqlite3.Connection) -> None:

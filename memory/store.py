@@ -17,22 +17,32 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from acemem.memory.embedders.base import Fingerprint
 from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.models import Bullet
+from acemem.memory.searchable import searchable_text
+from acemem.memory.words import words
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from acemem.memory.shelf import Shelf
+
     Vector = NDArray[np.float32]
 
 T = TypeVar("T")
+Version = tuple[tuple[int, int] | None, str, str]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # raised whenever the columns change, or what is embedded or taken for words
 TABLE = "bullets"
 LOCK_SECONDS = 60.0
 SMALL_FRAGMENTS = 20  # past this many, queries cost noticeably more: compact
 BITMAP_ROWS = 1_000  # below, a filter is as fast without an index
-VECTOR_INDEX_ROWS = 20_000  # below, exact search is as fast and needs no upkeep
+VECTOR_INDEX_ROWS = 20_000  # below, exact search is as fast and needs no upkeep, and the vectors fit in memory
+SHELVES = 4  # kept at once; a process serves few projects at a time
+
+
+class OutdatedTable(StoreError):
+    """A table that an older acemem made."""
 
 
 class Store:
@@ -45,6 +55,7 @@ class Store:
         self._lock: Any = None
         self._table: Any = None
         self._opened_as: tuple[int, int] | None = None
+        self._shelves: dict[str, tuple[Version | None, Shelf]] = {}
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -85,6 +96,7 @@ class Store:
             columns = [
                 [b.id for b in bullets],
                 pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1), pa.float32()), vectors.shape[1]),
+                [" ".join(words(searchable_text(b))) for b in bullets],
                 *([getattr(b, name) for b in bullets] for name in _PLAIN),
                 *(pa.array([_micros(getattr(b, name)) for b in bullets], _TIME()) for name in _TIMES),
                 [[s.session for s in b.sources] for b in bullets],
@@ -94,7 +106,7 @@ class Store:
 
     def tidy(self) -> None:
         """Compacts the table and builds the indices its size calls for. Call it inside `writing`."""
-        from lancedb.index import FTS, Bitmap, IvfSq
+        from lancedb.index import Bitmap, IvfSq
 
         with self._told():
             table = self._opened()
@@ -103,9 +115,6 @@ class Store:
             table.checkout_latest()
             rows = table.count_rows()
             have = {tuple(index.columns): index for index in table.list_indices()}
-            if ("text",) not in have:
-                # An index built on an empty table never covers what comes later: only now.
-                table.create_index("text", config=FTS(base_tokenizer="icu/split", with_position=False))
             if rows >= BITMAP_ROWS and ("scope",) not in have:
                 table.create_index("scope", config=Bitmap())
                 table.create_index("status", config=Bitmap())
@@ -120,8 +129,6 @@ class Store:
             table = self._opened()
             if table is None or table.count_rows() == 0:
                 return False
-            if not any(index.columns == ["text"] for index in table.list_indices()):
-                return True
             return bool(table.stats()["fragment_stats"]["num_small_fragments"] > SMALL_FRAGMENTS)
 
     def drop(self) -> None:
@@ -153,17 +160,57 @@ class Store:
 
         return self._read(read, [])
 
-    def matching(self, text: str, where: str, n: int) -> list[tuple[str, float]]:
-        """The `n` bullets whose words match best, best first, with their BM25 score (positive, unbounded)."""
+    def shelf(self, where: str) -> Shelf:
+        """What the table holds for this filter, in order of id; read again only when somebody has written to it.
 
-        def read(table: Any) -> list[tuple[str, float]]:
-            if not text.strip() or not any(index.columns == ["text"] for index in table.list_indices()):
-                return []
-            query = table.search(text, query_type="fts", fts_columns="text").where(where, prefilter=True)
-            rows = query.select(["id", "_score"]).limit(n).to_arrow()
-            return list(zip(*(rows[c].to_pylist() for c in ("id", "_score")), strict=True))
+        The vectors are left out where there are so many rows that `nearest` has an index to go by.
+        """
+        import numpy as np
 
-        return self._read(read, [])
+        from acemem.memory.shelf import Shelf
+
+        version = self.version()  # before reading, so that what is written meanwhile is read the next time
+
+        def read(table: Any) -> Shelf:
+            known = self._shelves.pop(where, None)
+            if known is None or known[0] != version:
+                small = table.count_rows(where) <= VECTOR_INDEX_ROWS
+                columns = ["id", "words", *(["vector"] if small else [])]
+                rows = table.search().where(where).select(columns).to_arrow().sort_by("id").combine_chunks()
+                vectors = None
+                if small:
+                    flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+                    vectors = flat.reshape(len(rows), self.fingerprint.dimension).astype(np.float32)
+                known = version, Shelf(rows["id"].to_pylist(), vectors, rows["words"].combine_chunks())
+            self._shelves[where] = known  # the last one asked for is the last to go
+            while len(self._shelves) > SHELVES:
+                self._shelves.pop(next(iter(self._shelves)), None)
+            return known[1]
+
+        import pyarrow as pa
+
+        nothing = Shelf([], np.zeros((0, self.fingerprint.dimension), np.float32), pa.array([], pa.string()))
+        return self._read(read, nothing)
+
+    def version(self) -> Version | None:
+        """What changes whenever somebody writes to the table, or puts another in its place; None without one."""
+        try:
+            manifests = os.listdir(Path(self.address, f"{TABLE}.lance", "_versions"))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"cannot read {self.address}: {error.strerror or error}") from error
+        # Names count up or down by the way they are numbered, so that one end is the newest.
+        return self._identity(), min(manifests, default=""), max(manifests, default="")
+
+    def is_outdated(self) -> bool:
+        """Whether an older acemem made the table, so that it has to be made again from the ledger."""
+        with self._told():
+            try:
+                self._opened()
+            except OutdatedTable:
+                return True
+        return False
 
     def vectors(self) -> tuple[list[str], Vector]:
         """Ids and unit vectors (n, dimension) of all live bullets, in order of id."""
@@ -188,7 +235,6 @@ class Store:
             if len(rows):
                 vector = rows["vector"].combine_chunks()[0].values.to_numpy(zero_copy_only=False)
                 self.nearest(vector, "true", 1)
-                self.matching(rows["text"][0].as_py(), "true", 1)
             columns = (rows[name].to_pylist() for name in ("text", "kind", "scope", "section", "status"))
             return dict(zip(rows["id"].to_pylist(), zip(*columns, strict=True), strict=True))
 
@@ -249,7 +295,7 @@ class Store:
     def _check_metadata(self, metadata: dict[bytes, bytes]) -> None:
         version = int(metadata.get(b"acemem.schema", b"0"))
         if version != SCHEMA_VERSION:
-            raise StoreError(
+            raise (OutdatedTable if version < SCHEMA_VERSION else StoreError)(
                 f"the bullet table in {self.address} has schema {version}, this acemem writes {SCHEMA_VERSION}: "
                 "run `mem doctor --rebuild`, which makes it again from the ledger"
             )
@@ -295,6 +341,7 @@ def _schema(fingerprint: Fingerprint) -> pa.Schema:
         [
             pa.field("id", pa.string(), nullable=False),
             pa.field("vector", pa.list_(pa.float32(), fingerprint.dimension), nullable=False),
+            pa.field("words", pa.string(), nullable=False),
             *(pa.field(name, pa.string(), nullable=False) for name in texts),
             pa.field("confidence", pa.float32()),
             pa.field("score", pa.float32()),

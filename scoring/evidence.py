@@ -14,6 +14,12 @@ BASE_PSEUDO_COUNTS = 20.0
 BASE_RANGE = (0.2, 0.8)
 STRENGTH = 5.0
 LEAST_FACTOR = 0.05
+# A slot behind the first, see `earns_a_slot`. Searched in benchmarks/learning.py, on a plateau: 0.9 to 0.95 and 0.7 to
+# 0.85 differ by less than 0.003 of success; the run that judged them is benchmarks/runs/2026-11-30-learning.
+SLOT_FACTOR = 0.92
+SLOT_SEMANTIC, SLOT_SEMANTIC_SPOTLESS = 0.8, 0.72
+# What happened to a bullet outlasts its freshness: marks fade over so many half-lives of its kind (see the same run).
+MARK_HALF_LIVES = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,34 @@ def ordering_factor(helpful: float, harmful: float, base: float, w: float = 2.0,
         raise ValueError(f"w and c must be finite and not negative, not {w!r} and {c!r}")
     belief = posterior(helpful, harmful, base)
     return max(LEAST_FACTOR, 1 + 2 * w * (belief.mean + c * belief.sd - base))
+
+
+def earns_a_slot(
+    helpful: float,
+    harmful: float,
+    base: float,
+    semantic: float,
+    nearest: float,
+    w: float = 2.0,
+    c: float = 1.0,
+) -> bool:
+    """Say whether a bullet is worth a slot behind the first one; where too few are, fewer are shown.
+
+    It is when its `ordering_factor` is at least 0.92 of that of a bullet never tried, and its `semantic` relevance at
+    least 0.8 of the `nearest` candidate's, or 0.72 as long as nothing was held against it. Both relevances lie in 0..1.
+    So a new bullet always passes if it is on the subject; one that was tried passes if it did better than the store.
+    What is shown besides takes attention from what helps, and shares in verdicts that are not its own.
+
+    One more helpful mark never loses the slot, one more harmful mark never wins it, at every base in 0.2..0.8 and with
+    the default `c`. The counts are aged sums, as for `ordering_factor`; ValueError as there, and for a relevance
+    outside 0..1.
+    """
+    if not (0 <= semantic <= 1 and 0 <= nearest <= 1):
+        raise ValueError(f"relevance must lie in 0..1, not {semantic!r} and {nearest!r}")
+    reach = SLOT_SEMANTIC if harmful > 0 else SLOT_SEMANTIC_SPOTLESS
+    if semantic < reach * nearest:
+        return False
+    return ordering_factor(helpful, harmful, base, w, c) >= SLOT_FACTOR * ordering_factor(0.0, 0.0, base, w, c)
 
 
 def _check(helpful: float, harmful: float) -> None:

@@ -54,6 +54,8 @@ def command(
     bullet = item.bullet
     if item.verdict != "added":
         out.note(f"{bullet.id} says this already ({item.reason}); it is kept as one bullet")
+    elif item.reason:
+        out.note(f"it {item.reason} `mem conflicts` lists such pairs")
     out.emit(
         {**bullet.to_json(), "verdict": item.verdict, "reason": item.reason},
         [bullet_line(bullet.id, bullet.score, bullet.kind, bullet.text, bullet.status), f"         in {bullet.scope}"],

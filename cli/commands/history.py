@@ -7,6 +7,7 @@ import json
 import click
 
 from acemem.api import Memory
+from acemem.cli.credit_lines import mark_line
 from acemem.cli.options import common
 from acemem.cli.output import Output
 from acemem.memory.models import Event, iso
@@ -41,6 +42,9 @@ def _said(value: object) -> str:
 
 
 def _line(event: Event, undone: bool) -> str:
+    head = f"{event.id:<7} {iso(event.at)}  {event.type:<9}{' (undone)' if undone else ''}"
+    if event.type == "feedback":
+        return f"{head} {mark_line(event.data)}" + (f", session {event.session}" if event.session else "")
     shown = {name: value for name, value in event.data.items() if name not in ("sources", "fields", "steps")}
     detail = "  ".join(f"{name}={_said(value)}" for name, value in shown.items())
-    return f"{event.id:<7} {iso(event.at)}  {event.type:<9}{' (undone)' if undone else ''} {detail}"
+    return f"{head} {detail}"

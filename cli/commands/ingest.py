@@ -95,6 +95,11 @@ def command(
         f"{report.sessions} sessions, {report.insights} insights: {report.added} added, {report.merged} merged, "
         f"{report.skipped} skipped; {report.unchanged} logs unchanged"
     )
+    if report.credited or report.blamed:
+        lines.append(
+            f"of the bullets shown to these sessions and used there {report.credited} were credited, "
+            f"{report.blamed} blamed"
+        )
     if report.left:
         out.note(f"{report.left} more logs have something new: run `mem ingest` again, or raise --max-sessions")
     out.emit(report.to_json(), lines)

@@ -49,6 +49,9 @@ def _lines(plan: Plan, guarded: bool) -> list[str]:
     lines += [f"apart   {p.a.id} and {p.b.id}  (cosine {p.cosine:.3f})  {p.reason}" for p in plan.kept_apart[:APART]]
     if len(plan.kept_apart) > APART:
         lines.append(f"apart   {len(plan.kept_apart) - APART} pairs more; --json lists them")
+    lines += [f"oppose  {c.a.id} and {c.b.id}  (cosine {c.cosine:.3f})  {c.reason}" for c in plan.conflicts[:APART]]
+    if len(plan.conflicts) > APART:
+        lines.append(f"oppose  {len(plan.conflicts) - APART} pairs more; --json lists them")
     if plan.is_empty:
         return [*lines, f"nothing to do among {plan.live} bullets"]
     done = "done; undo with" if plan.applied else "not applied; to apply it:"

@@ -7,6 +7,7 @@ import click
 from acemem.api import Memory
 from acemem.cli.options import common, kind_option, scope_option
 from acemem.cli.output import Output, bullet_line
+from acemem.retrieval.ranking import Hit
 
 
 @click.command("search")
@@ -41,12 +42,32 @@ def command(
         elsewhere -= memory.home.ledger.scopes().get(memory.project.scope, 0)
         hint = f"; {elsewhere} bullets belong to other projects (--project DIR, --scope S)" if elsewhere else ""
         out.nothing([], f"nothing relevant{hint}")
+    contested = memory.opponents(hits)
     lines = []
     for hit in hits:
         bullet = hit.bullet
         lines.append(bullet_line(bullet.id, bullet.score, bullet.kind, bullet.text, bullet.status))
+        if hit.id in contested:
+            lines.append(f"         contradicts {contested[hit.id]}, which is right is open: see `mem conflicts`")
         if explain:
-            parts = "  ".join(f"{name}={value:.3f}" for name, value in hit.parts.items())
-            lines.append(f"         rank {hit.rank_score:.4f} = relevance {hit.relevance:.3f} x evidence x recency")
-            lines.append(f"         {parts}")
-    out.emit([hit.to_json() for hit in hits], lines)
+            lines += [f"         {line}" for line in explained(hit)]
+    out.emit([hit.to_json() | {"contested": contested.get(hit.id)} for hit in hits], lines)
+
+
+def explained(hit: Hit) -> list[str]:
+    """Where a rank comes from, factor by factor, in lines for a person; `--json` has the same numbers in full."""
+    part = hit.parts
+    if "reranked" in part:
+        relevance = f"by {part['reranked']:.3f} of the reranker; before it by"
+    else:
+        relevance = "by"
+    share = round(100 * part["lexical"])
+    lines = [
+        f"rank {hit.rank_score:.4f} = relevance {part['relevance']:.3f} x evidence {part['evidence']:.3f} "
+        f"x recency {part['recency']:.3f} x patience {part['patience']:.3f}",
+        f"relevance {relevance} meaning {part['semantic']:.3f} (cosine {part['cosine']:.3f}) and words "
+        f"{part['lexical']:.3f} ({share} % of the question; BM25 {part['bm25']:.2f})",
+        f"evidence: helpful {part['helpful']:.2f}, harmful {part['harmful']:.2f} after ageing, with a base rate of "
+        f"{part['base']:.2f}; freshness {part['freshness']:.2f}; shown and not used in {part['ignored']:.0f} sessions",
+    ]
+    return ["it says just what was asked for, so it comes first", *lines] if part["verbatim"] else lines

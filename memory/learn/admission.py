@@ -16,6 +16,7 @@ from acemem.memory.insight import Insight, Kind, Source, Trust
 from acemem.memory.ledger import text_hash
 from acemem.memory.models import SECTIONS, Bullet, Draft
 from acemem.memory.redaction.redaction import redact
+from acemem.memory.refine.conflicts import Opposed, oppose
 from acemem.memory.refine.guards import keeps_apart
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ def admit(home: Home, candidates: Sequence[Candidate], *, by_hand: bool = False,
         if known is None:
             desk.take(newcomer, None if vectors is None else vectors[at])
             drafts.append(_birth(candidate, newcomer))
-            result.append(Admitted("added", newcomer))
+            opposed = [] if vectors is None else desk.opposed(newcomer, vectors[at])
+            drafts += [pair.draft() for pair in opposed]
+            result.append(Admitted("added", newcomer, _against(newcomer, opposed)))
             continue
         verdict, more = desk.further_evidence(known, candidate, reason)
         drafts.extend(more)
@@ -150,6 +153,22 @@ class _Desk:
                 return self._survivor(bullet), f"cosine {cosine:.3f}"
         return None, ""
 
+    def opposed(self, newcomer: Bullet, vector: Vector) -> list[Opposed]:
+        """The live bullets that advise the opposite of a newcomer, nearest first."""
+        least = self.home.conflict_cosine
+        sort, colon, _ = newcomer.scope.partition(":")
+        scope = newcomer.scope.replace("'", "''")
+        meets = f"(scope = '{scope}' OR NOT starts_with(scope, '{sort}:')) AND " if colon else ""
+        found = dict(self.home.store.nearest(vector, f"{meets}status != 'archived'", NEIGHBOURS))
+        near = [(found[id], bullet) for id, bullet in self.home.ledger.get_many(found).items()]
+        near += [(float(vector @ other), bullet) for bullet, other in self.added if bullet.id != newcomer.id]
+        pairs = [
+            oppose(newcomer, bullet, cosine, least)
+            for cosine, bullet in sorted(near, key=lambda pair: (-pair[0], pair[1].id))
+            if bullet.status != "archived"
+        ]
+        return [pair for pair in pairs if pair is not None]
+
     def further_evidence(self, known: Bullet, candidate: Candidate, reason: str) -> tuple[Verdict, list[Draft]]:
         """What a second sighting does to the bullet that is there."""
         drafts: list[Draft] = []
@@ -202,6 +221,11 @@ class _Desk:
                 self.reserved.add(id)
                 return id
             ordinal += 1
+
+
+def _against(newcomer: Bullet, opposed: Sequence[Opposed]) -> str:
+    others = [pair.b.id if pair.a.id == newcomer.id else pair.a.id for pair in opposed]
+    return f"contradicts {others[0]}: {opposed[0].reason}" if others else ""
 
 
 def _birth(candidate: Candidate, newcomer: Bullet) -> Draft:

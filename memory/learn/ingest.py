@@ -11,6 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
+from acemem.memory.attribution.attribution import attribute
 from acemem.memory.errors import BadInput
 from acemem.memory.home import Home
 from acemem.memory.insight import Insight
@@ -20,6 +21,7 @@ from acemem.memory.ledger import Cursor
 from acemem.memory.scope import Project
 from acemem.memory.sessions import catalog
 from acemem.memory.sessions.event import Problem, Session
+from acemem.memory.sessions.injected import without_restated
 
 if TYPE_CHECKING:
     from acemem.memory.learn.model.estimate import Estimate
@@ -38,6 +40,8 @@ class Report:
     added: int = 0
     merged: int = 0
     skipped: int = 0
+    credited: int = 0  # bullets that were used in what went well
+    blamed: int = 0  # bullets that were used in what went wrong
     unchanged: int = 0
     left: int = 0  # logs that have something new and were past the limit of this ingest
     failed: int = 0  # logs of which nothing could be read
@@ -53,6 +57,8 @@ class Report:
             "added": self.added,
             "merged": self.merged,
             "skipped": self.skipped,
+            "credited": self.credited,
+            "blamed": self.blamed,
             "unchanged": self.unchanged,
             "left": self.left,
             "errors": [{"path": p.path, "line": p.line, "reason": p.reason} for p in self.errors],
@@ -92,7 +98,7 @@ def ingest(
             return report
         unread = _unread(paths, report, progress, lambda cursor: model.kept.was_read(_state(cursor)), most)
         while batch := list(islice(unread, 2 * model.limits.concurrency)):
-            results = iter(model.read(session for _, sessions in batch for session in sessions))
+            results = iter(model.read(without_restated(session) for _, sessions in batch for session in sessions))
             for cursor, sessions in batch:
                 _take_results(home, sessions, list(islice(results, len(sessions))), cursor, project, model, report)
     model.check()
@@ -165,7 +171,7 @@ def _state(cursor: Cursor) -> str:
 
 def insights_of(session: Session, focus: str | None = None) -> list[Insight]:
     """What one session shows, without storing anything."""
-    found = extract(session)
+    found = extract(without_restated(session))
     if focus is None:
         return found
     words = focus.casefold().split()
@@ -221,10 +227,13 @@ def _take(
             home.sync()
         with home.ledger.transaction():
             admitted = admit(home, candidates)
+            tally = attribute(home, sessions)
             if focus is None and whole_log:  # a narrowed reading has not read the log
                 home.ledger.keep_cursor(whole, now)
         if candidates:
             home.sync()
+    report.credited += tally.credited
+    report.blamed += tally.blamed
     report.admitted.extend(admitted)
     report.added += sum(item.verdict == "added" for item in admitted)
     report.merged += sum(item.verdict == "merged" for item in admitted)

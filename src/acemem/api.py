@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -19,14 +19,19 @@ from acemem.memory.redaction.redaction import redact
 from acemem.memory.scope import GLOBAL, Project, home_directory, is_scope
 
 if TYPE_CHECKING:
+    from acemem.memory.attribution.attribution import Verdict
     from acemem.memory.context.rules import Rendered
     from acemem.memory.examination import Check
     from acemem.memory.learn.admission import Admitted
-    from acemem.memory.learn.ingest import Report
+    from acemem.memory.learn.ingest import Report as IngestReport
     from acemem.memory.refine.comparison import Comparison
+    from acemem.memory.refine.conflicts import Conflict
     from acemem.memory.refine.plan import Plan
     from acemem.retrieval.hook import Answer
     from acemem.retrieval.ranking import Hit
+    from acemem.retrieval.report import Report
+    from acemem.retrieval.tuning import Experiment
+    from acemem.scoring.effectiveness import Mark
 
 
 class Memory:
@@ -110,14 +115,16 @@ class Memory:
         focus: str | None = None,
         progress: Callable[[Path], None] = lambda path: None,
         most: int | None = None,
-    ) -> Report:
+    ) -> IngestReport:
         """Reads session logs and admits what they show; each log once, and again when it has grown.
 
         At most `most` logs are read; those that have nothing new do not count.
         """
         from acemem.memory.learn.ingest import ingest
 
-        return ingest(self.home, paths, self.project, focus=focus, progress=progress, most=most)
+        report = ingest(self.home, paths, self.project, focus=focus, progress=progress, most=most)
+        self._leave_snapshot()
+        return report
 
     # -- out --------------------------------------------------------------------------------------
 
@@ -143,7 +150,7 @@ class Memory:
             raise UsageError(f"k = {wanted}: expected a whole number from 1")
         _check(scope, kind)
         reach = Reach.of(self.project.scope) if scope is None else Reach((scope,))
-        return search(self.home, query, reach, k=wanted, kind=kind, archived=archived, floor=None if floor else 0.0)
+        return search(self.home, query, reach, k=wanted, kind=kind, archived=archived, floor=floor)
 
     def hook(self, agent: str, event: str, payload: dict[str, Any]) -> Answer:
         """Answers an agent's hook; keep the receipt with `keep_receipt` once the answer is printed."""
@@ -217,16 +224,65 @@ class Memory:
         ]
         return replace(event, score=self._live(bullet.id).score)
 
+    def outcome(self, success: bool, session: str | None = None) -> Verdict:
+        """Says how a session ended, and credits or blames what was used in it; split among all of that.
+
+        `session` may be a name's beginning; without it the session is meant that was last shown something in this
+        project. What was used is told by the session's log, where one is known, else by what was found in it before.
+        The marks carry the scores right after. Raises NotFound where nothing was shown, UsageError for a name that
+        several sessions share.
+        """
+        from acemem.memory.attribution.attribution import session_meant, set_by_hand
+
+        verdict = set_by_hand(self.home, success, session_meant(self.home, self.project.scope, session))
+        marks = tuple(replace(mark, score=self._live(mark.bullet).score) for mark in verdict.marks if mark.bullet)
+        return replace(verdict, marks=marks)
+
+    def verdict_on(self, session: str) -> Event | None:
+        """The verdict that stands on a session: how it ended, and which of the bullets it was shown were used."""
+        from acemem.memory.attribution.attribution import standing_verdict
+
+        return standing_verdict(self.home, session)
+
+    def marks(self, bullet: Bullet) -> list[tuple[Mark, Event]]:
+        """The marks that make up a bullet's score, each with the event that gave it, also what was merged into it."""
+        ledger = self.home.ledger
+        given: list[Event] = []
+        family, waiting = {bullet.id}, [bullet.id]
+        while waiting:
+            for event in ledger.history(waiting.pop()):
+                if event.type == "feedback" and not ledger.is_undone(event):
+                    given.append(event)
+                elif event.type == "merge" and event.other is not None and event.other not in family:
+                    family.add(event.other)
+                    waiting.append(event.other)
+        pairs: list[tuple[Mark, Event]] = []
+        for mark in bullet.marks:
+            made = (mark.at, mark.helpful, mark.session, mark.weight)
+            same = (e for e in given if (e.at, e.data["helpful"], e.session, e.data.get("weight", 1.0)) == made)
+            event = next(same)
+            given.remove(event)
+            pairs.append((mark, event))
+        return pairs
+
     def undo(self, event: str) -> Event:
         """Takes back one event: feedback, an edit, a merge, an archive, a promotion. Returns the undo.
+
+        With a plan goes all it did, and with a verdict on a session every mark it gave.
 
         Raises NotFound for an unknown event, UsageError for one that is undone already or cannot be.
         """
         found = self.home.ledger.event(event)
         if found.type == "plan":  # the mark of a plan stands for all its steps
             return self.undo_refine(found.data["plan"])[-1]
+        if found.type == "outcome":  # and a verdict for all the marks it gave
+            from acemem.memory.attribution.attribution import undo as undo_verdict
+
+            return undo_verdict(self.home, found)[-1]
         if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "plan":
             raise UsageError(f"{found.id} took back a whole plan; `mem refine` makes it again")
+        if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "outcome":
+            raise UsageError(f"{found.id} took back a whole verdict; `mem outcome` gives one again")
         undo = self.home.ledger.undo([found], self.home.clock())[0]
         return replace(undo, score=self._live(found.bullet).score if found.bullet else None)
 
@@ -241,7 +297,11 @@ class Memory:
         """
         from acemem.memory.refine.plan import make_plan, refine
 
-        return make_plan(self.home, progress) if dry_run else refine(self.home, yes=yes, progress=progress)
+        if dry_run:
+            return make_plan(self.home, progress)
+        plan = refine(self.home, yes=yes, progress=progress)
+        self._leave_snapshot()
+        return plan
 
     def undo_refine(self, plan: str) -> list[Event]:
         """Takes back everything an applied plan did."""
@@ -313,6 +373,33 @@ class Memory:
                 ledger.append([Draft("restore", bullet.id)], now)
         return self.bullet(bullet.id)
 
+    def conflicts(self) -> list[Conflict]:
+        """The open pairs of live bullets that advise opposites, contested ones first, with what the evidence says."""
+        from acemem.memory.refine.conflicts import open_conflicts
+
+        return open_conflicts(self.home)
+
+    def resolve(self, a: str, b: str, keep: str) -> tuple[Event, Bullet | None]:
+        """Settles a conflict: `keep` is one of the two ids, whose opponent is archived, or "both".
+
+        Gives the event, which `undo` takes back, and the bullet that stays alone. Raises NotFound for an unknown id,
+        UsageError for a pair that is not in conflict or a `keep` that is neither.
+        """
+        from acemem.memory.refine.conflicts import resolve
+
+        first, second = self.bullet(a), self.bullet(b)
+        kept = None if keep == "both" else {"A": first, "B": second}.get(keep) or self.bullet(keep)
+        if kept is not None and kept.id not in (first.id, second.id):
+            raise UsageError(f"{kept.id} is neither {first.id} nor {second.id}; --keep takes one of them, or both")
+        return resolve(self.home, first, second, kept)[0], kept
+
+    def opponents(self, hits: Sequence[Hit]) -> Mapping[str, str]:
+        """Which of these hits are contested, and by which bullet that this project sees, each by id."""
+        from acemem.retrieval.contested import opponents
+        from acemem.retrieval.search import Reach
+
+        return opponents(self.home, hits, Reach.of(self.project.scope))
+
     def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
         """Says of each pair of statements whether the two would merge, whether they contradict, and why."""
         from acemem.memory.refine.comparison import compare
@@ -337,8 +424,30 @@ class Memory:
             "injections": sum(bool(receipt.data["hits"]) for receipt in ledger.events("receipt")),
             "helpful": helpful,
             "harmful": harmful,
+            "conflicts": len(self.conflicts()),
             "events": ledger.head(),
         }
+
+    def report(self) -> Report:
+        """What the store's experiment says of whether it helps: the lift of the whole, of agents, and of bullets."""
+        from acemem.retrieval.report import report
+
+        return report(self.home)
+
+    def tune(self, dry_run: bool = False) -> tuple[Experiment, Event | None]:
+        """Tries other ranking weights on this store's receipts, and takes them when the gain is clear of the noise.
+
+        The event is what `undo` takes back; `dry_run` keeps nothing.
+        """
+        from acemem.retrieval.tuning import tune
+
+        return tune(self.home, dry_run)
+
+    def experiments(self) -> list[tuple[Event, bool]]:
+        """Every tuning of this store, oldest first, and whether it stands."""
+        from acemem.retrieval.tuning import experiments
+
+        return experiments(self.home)
 
     def examine(self) -> list[Check]:
         """Looks for damage in every part of the store, and says what it found."""
@@ -371,6 +480,11 @@ class Memory:
             home.ledger.soil()
             home.sync()
         return home.store.count()
+
+    def _leave_snapshot(self) -> None:
+        from acemem.retrieval.daemon.snapshot import leave_snapshot
+
+        leave_snapshot(self.home)
 
     def _live(self, id: str) -> Bullet:
         bullet = self.bullet(id)

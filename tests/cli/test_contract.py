@@ -34,6 +34,7 @@ def shop(memory: Memory, tmp_path: Path, fresh_surroundings: Path) -> dict[str, 
     bad = store(memory, "Delete the lock file whenever the build hangs.")
     mark(memory, bad, False, "p", "q")
     plan = memory.refine(yes=True)
+    left, right = memory.add(["Indent YAML files with 2 spaces.", "Indent YAML files with 4 spaces."])
     payload = {"prompt": "how does the parser read the config file", "session_id": "s1"}
     answer = memory.hook("claude-code", "user-prompt-submit", payload)
     receipt = memory.keep_receipt(answer.receipt)
@@ -46,6 +47,8 @@ def shop(memory: Memory, tmp_path: Path, fresh_surroundings: Path) -> dict[str, 
         "rule": rule.id,
         "gone": gone.id,
         "plan": plan.id,
+        "left": left.id,
+        "right": right.id,
         "receipt": receipt.data["receipt"],
         "event": event.id,
         "log": str(log),
@@ -58,8 +61,12 @@ BULLET = {
     *("confidence", "trust", "sessions", "created", "confirmed", "last_used", "archived_because", "sources", "fields"),
 }
 EVENT = {"event", "at", "type", "id", "other", "session", "data", "undone"}
-HIT = {"id", "text", "kind", "scope", "score", "freshness", "relevance", "rank_score", "parts"}
-PLAN = {"plan", "applied", "merged", "pruned", "demoted", "kept_apart"}
+HIT = {"id", "text", "kind", "scope", "score", "freshness", "relevance", "rank_score", "parts", "contested"}
+PLAN = {"plan", "applied", "merged", "pruned", "demoted", "kept_apart", "conflicts"}
+CONFLICT = {
+    *("event", "a", "b", "a_text", "b_text", "a_helpful", "a_applications", "b_helpful", "b_applications"),
+    *("probability", "verdict", "winner", "reason", "cosine", "since"),
+}
 FEEDBACK = {"event", "id", "score"}
 INSIGHT = {"type", "text", "evidence", "confidence", "scope", "strength", "session"}
 REPORT = {"sessions", "insights", "added", "merged", "skipped", "errors"}
@@ -90,6 +97,8 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("feedback helpful {bullet} --receipt {receipt} --note 'it did'", [FEEDBACK]),
     ("feedback harmful {bullet}", [FEEDBACK]),
     ("feedback undo {event}", [FEEDBACK]),
+    ("outcome success", [EVENT - {"undone"}]),
+    ("outcome failure --session s1", [EVENT - {"undone"}]),
     ("refine --dry-run", PLAN),
     ("refine", PLAN),
     ("refine --yes", PLAN),
@@ -100,9 +109,14 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("render", [{"path", "rules", "left_out", "changed"}]),
     ("forget {bullet}", BULLET),
     ("restore {gone}", BULLET),
+    ("conflicts", [CONFLICT]),
+    ("conflicts resolve {left} {right} --keep {left}", {"event", "kept", "archived"}),
+    ("conflicts resolve {left} {right} --keep both", {"event", "kept", "archived"}),
     ("compare 'Use tabs.' 'Use spaces.'", [COMPARED]),
     ("compare {bullet} {rule}", [COMPARED]),
     ("compare --pairs {pairs}", [COMPARED]),
+    ("report", {"sessions", "with_outcome", "succeeded", "base_rate", "holdout", "store", "agents", "bullets"}),
+    ("tune --dry-run", {"receipts", "sessions", "current", "weights", "gain", "noise", "accepted", "reason", "event"}),
     ("stats", {"home", "bullets", "rules", "archived", "scopes", "injections", "helpful", "harmful", "events"}),
     ("doctor", [{"check", "ok", "detail"}]),
     ("doctor --rebuild", [{"check", "ok", "detail"}]),
@@ -186,7 +200,7 @@ class TestNothingFound:
         "line",
         [
             *("search nothing", "list", "list --status rule", "list --scope agent:codex", "promote", "history --plans"),
-            *("sessions", "ingest", "ingest {folder}", "extract {folder}", "extract {empty}"),
+            *("conflicts", "sessions", "ingest", "ingest {folder}", "extract {folder}", "extract {empty}"),
         ],
     )
     def test_an_empty_answer_ends_with_1(self, mem: Mem, tmp_path: Path, line: str) -> None:
@@ -213,7 +227,7 @@ class TestNothingFound:
         """Otherwise a wrong folder looks like an empty store."""
         result = mem("--project", "/somewhere/else", "search", "zebra")
         assert result.exit_code == 1
-        assert "2 bullets belong to other projects" in result.stderr
+        assert "4 bullets belong to other projects" in result.stderr
 
 
 class TestCommonOptions:
@@ -338,7 +352,7 @@ REFUSED: list[tuple[str, int, str]] = [
     ("config nonsense", 2, "no setting 'nonsense'; the settings are embedder, "),
     ("config search.k many", 2, "search.k = 'many': expected a whole number from 1 to 1000"),
     ("config search.k 0", 2, "search.k = 0: expected"),
-    ("config search.floor nan", 2, "search.floor = nan: expected a number from 0 to 1"),
+    ("config search.floor nan", 2, "search.floor = nan: expected a number from -1 to 1"),
     ("config score.helpful 1e999", 2, "expected a number"),
     ("config embedder word2vec", 2, "No embedder is called 'word2vec'"),
     ("config embedder ''", 2, "No embedder is called ''"),

@@ -12,23 +12,12 @@ import pytest
 
 from acemem import Memory
 from acemem.memory.config import save
-from acemem.memory.home import embedded_text
 
 TEXTS = ["Deploys need two approvals", "The linter is ruff", "Postgres runs in docker"]
 
 
 def table(memory: Memory) -> dict[str, tuple[str, ...]]:
     return memory.home.store.faces()
-
-
-def test_what_is_embedded_says_where_a_bullet_belongs(memory: Memory) -> None:
-    """The project's or tool's name and the heading stand before the text; of what is global only the heading."""
-    [project] = memory.add("Deploys need two approvals")
-    [tool] = memory.add("Rebase instead of merging", scope="tool:git", kind="preference")
-    [everywhere] = memory.add("The user speaks Polish", kind="user_fact")
-    assert embedded_text(project) == "shop - Project facts: Deploys need two approvals"
-    assert embedded_text(tool) == "git - Preferences: Rebase instead of merging"
-    assert embedded_text(everywhere) == "About the user: The user speaks Polish"
 
 
 def test_vectors_have_length_one_and_come_in_the_order_of_the_bullets(memory: Memory) -> None:

@@ -59,24 +59,54 @@ def test_a_filter_never_lets_another_scope_through(memory: Memory) -> None:
     assert [hit.id for hit in memory.search("The linter is ruff", scope="tool:bob's", floor=False)] == [hidden.id]
 
 
-def test_words_are_found_by_bm25(memory: Memory) -> None:
-    """Best first, with a positive score; a word that is nowhere finds nothing."""
-    memory.add(TEXTS)
-    found = memory.home.store.matching("postgres docker", EVERYTHING, 10)
-    assert [memory.bullet(id).text for id, _ in found] == ["Postgres runs in docker"]
-    assert found[0][1] > 0
-    assert memory.home.store.matching("kubernetes", EVERYTHING, 10) == []
-
-
 @pytest.mark.parametrize(
     "query", ["", "  ", "\0", '"', "AND OR NOT", "a:b^2 (", "'; DROP TABLE bullets; --", "*", "é" * 3_000]
 )
 def test_no_query_is_taken_for_syntax(memory: Memory, query: str) -> None:
     """What a person types is words."""
-    bullets = memory.add(TEXTS)
-    found = memory.home.store.matching(query, EVERYTHING, 10)
-    assert {id for id, _ in found} <= {bullet.id for bullet in bullets}
+    memory.add(TEXTS)
     assert {hit.text for hit in memory.search(query, floor=False)} <= set(TEXTS)
+
+
+def test_a_shelf_is_read_again_when_another_process_has_written(open_memory: Callable[..., Memory]) -> None:
+    """Whatever it wrote: more rows, fewer, or another table in its place."""
+    here, there = open_memory(), open_memory()
+    here.add(TEXTS[:2])
+    shelf = here.home.store.shelf(EVERYTHING)
+    assert here.home.store.shelf(EVERYTHING) is shelf
+    [third] = there.add(TEXTS[2])
+    assert third.id in here.home.store.shelf(EVERYTHING).ids
+    there.forget(third.id)
+    there.home.sync()
+    assert third.id not in here.home.store.shelf(EVERYTHING).ids
+    there.rebuild()
+    assert sorted(here.home.store.shelf(EVERYTHING).ids) == [bullet.id for bullet in here.bullets()]
+
+
+def test_few_shelves_are_kept(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that was asked for longest ago goes, and is read again."""
+    monkeypatch.setattr("acemem.memory.store.SHELVES", 2)
+    memory.add(TEXTS)
+    shelves = [memory.home.store.shelf(f"{EVERYTHING} AND kind != '{n}'") for n in range(3)]
+    assert memory.home.store.shelf(f"{EVERYTHING} AND kind != '2'") is shelves[2]
+    again = memory.home.store.shelf(f"{EVERYTHING} AND kind != '0'")
+    assert again is not shelves[0]
+    assert again.ids == shelves[0].ids
+
+
+def test_with_many_rows_the_table_s_own_index_finds_the_same(
+    open_memory: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Past the limit no vectors are kept in memory; hits and ranks stay what they were."""
+    memory = open_memory()
+    memory.add(TEXTS)
+    expected = memory.search("which linter is used with docker", floor=False)
+    monkeypatch.setattr("acemem.memory.store.VECTOR_INDEX_ROWS", 2)
+    large = open_memory()
+    assert large.home.store.shelf(EVERYTHING).cosines(np.ones(384, np.float32)) is None
+    found = large.search("which linter is used with docker", floor=False)
+    assert [hit.id for hit in found] == [hit.id for hit in expected]
+    assert [hit.rank_score for hit in found] == pytest.approx([hit.rank_score for hit in expected], abs=1e-5)
 
 
 def test_writing_the_same_state_twice_changes_nothing(memory: Memory) -> None:
@@ -103,7 +133,8 @@ def test_a_store_that_was_never_written_is_empty(tmp_path: Path) -> None:
     """Asking it anything makes nothing and finds nothing."""
     store = Store(tmp_path / "none", Fingerprint("hashing:8", "1", 8, "0" * 64))
     assert (store.count(), store.faces(), store.needs_tidying()) == (0, {}, False)
-    assert store.nearest(np.ones(8, np.float32), EVERYTHING, 3) == store.matching("x", EVERYTHING, 3) == []
+    assert store.nearest(np.ones(8, np.float32), EVERYTHING, 3) == []
+    assert (len(store.shelf(EVERYTHING)), store.version()) == (0, None)
     assert store.vectors()[1].shape == (0, 8)
     assert not (tmp_path / "none").exists()
 
@@ -160,18 +191,35 @@ def test_a_reembed_that_breaks_off_is_finished_by_the_next_one(open_memory: Call
     assert after.reembed() == 5
 
 
-def test_a_table_of_another_schema_is_refused_with_the_way_out(
+def test_a_table_of_a_newer_schema_is_refused_with_the_way_out(
     open_memory: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ledger can make it again in this version's shape."""
     with monkeypatch.context() as patch:
-        patch.setattr("acemem.memory.store.SCHEMA_VERSION", 2)
+        patch.setattr("acemem.memory.store.SCHEMA_VERSION", 99)
         open_memory().add(TEXTS)
     memory = open_memory()
-    with pytest.raises(StoreError, match=r"schema 2, this acemem writes 1.*mem doctor --rebuild"):
+    with pytest.raises(StoreError, match=r"schema 99, this acemem writes \d+.*mem doctor --rebuild"):
         memory.search("linter")
     assert memory.rebuild() == 5
     assert memory.search("linter ruff")[0].text == "The linter is ruff"
+
+
+@pytest.mark.parametrize("use", [lambda memory: memory.search("linter ruff"), lambda memory: memory.add("One more.")])
+def test_a_table_of_an_older_schema_is_made_again_by_itself(
+    open_memory: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch, use: Callable[[Memory], object]
+) -> None:
+    """From the ledger, at the first use, with everything in it."""
+    with monkeypatch.context() as patch:
+        patch.setattr("acemem.memory.store.SCHEMA_VERSION", 0)
+        older = open_memory()
+        bullets = older.add(TEXTS)
+        older.feedback(bullets[1].id, True)
+    memory = open_memory()
+    use(memory)
+    assert memory.search("linter ruff")[0].text == "The linter is ruff"
+    assert memory.search("linter ruff")[0].bullet.score == 0.3
+    assert all(check.ok for check in memory.examine())
 
 
 # -- damage -----------------------------------------------------------------------------------------
@@ -182,7 +230,7 @@ def newest(folder: Path, pattern: str) -> Path:
 
 
 @pytest.mark.parametrize("damage", ["empty", "half", "noise"])
-@pytest.mark.parametrize("part", ["manifest", "data", "index"])
+@pytest.mark.parametrize("part", ["manifest", "data"])
 def test_a_damaged_table_is_a_store_error_and_a_rebuild_loses_nothing(
     open_memory: Callable[..., Memory], part: str, damage: str
 ) -> None:
@@ -199,7 +247,7 @@ def test_a_damaged_table_is_a_store_error_and_a_rebuild_loses_nothing(
         current = memory.home.store._opened().version
         broken = [p for p in lance.rglob("*.manifest") if int(p.stem) in (current, 2**64 - 1 - current)]
     else:
-        broken = list((lance / "data").rglob("*.lance") if part == "data" else (lance / "_indices").rglob("*.lance"))
+        broken = list((lance / "data").rglob("*.lance"))
     assert broken
     for path in broken:
         content = path.read_bytes()

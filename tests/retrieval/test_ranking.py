@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,17 +11,22 @@ from hypothesis import strategies as st
 from acemem.memory.embedders.base import Calibration
 from acemem.memory.insight import KINDS
 from acemem.retrieval.ranking import Candidate, Hit, rank
+from acemem.retrieval.relevance import LONE, above
 from acemem.scoring.effectiveness import Mark
 from acemem.scoring.evidence import ordering_factor
+from acemem.scoring.patience import patience
 from tests.bullets import a_bullet
 from tests.conftest import NOON
 from tests.strategies import DAY, YEAR, base_rates, histories
 
-CALIBRATION = Calibration(unrelated=0.2, same=0.7, duplicate=0.85)
+CALIBRATION = Calibration(unrelated=0.2, same=0.7, duplicate=0.85, floor=0.2, growth=0.1)
+MOST = 100.0  # the BM25 score of a bullet that has every word
 
 
-def ranked(candidates: list[Candidate], now: float = NOON, base: float = 0.5, floor: float = 0.0) -> list[Hit]:
-    return rank(candidates, now=now, base=base, calibration=CALIBRATION, floor=floor)
+def ranked(
+    candidates: list[Candidate], now: float = NOON, base: float = 0.5, floor: float | None = None, most: float = MOST
+) -> list[Hit]:
+    return rank(candidates, now=now, base=base, calibration=CALIBRATION, floor=floor, most_bm25=most)
 
 
 def helped(at: float = NOON) -> Mark:
@@ -46,32 +52,41 @@ def candidate_lists(draw: st.DrawFn, min_size: int = 0, max_size: int = 6) -> li
             cosine=draw(st.floats(-1, 1)),
             bm25=draw(st.just(0.0) | st.floats(0, 100)),
             verbatim=draw(st.booleans()),
+            ignored=draw(st.integers(0, 100)),
         )
         for id in ids
     ]
 
 
 class TestParts:
-    @given(candidate_lists(min_size=1), base_rates)
-    def test_a_rank_can_be_computed_again_from_its_parts(self, candidates: list[Candidate], base: float) -> None:
+    @given(candidate_lists(min_size=1), base_rates, st.just(0.0) | st.floats(1, 200))
+    def test_a_rank_can_be_computed_again_from_its_parts(
+        self, candidates: list[Candidate], base: float, most: float
+    ) -> None:
         """What `--explain` prints is the whole of the rank, not an illustration of it."""
-        for hit in ranked(candidates, base=base):
+        for hit in ranked(candidates, base=base, most=most):
             parts = hit.parts
-            assert hit.rank_score == hit.relevance * parts["evidence"] * parts["recency"]
-            assert hit.relevance == pytest.approx(0.6 * parts["semantic"] + 0.4 * parts["lexical"])
+            assert hit.rank_score == parts["relevance"] * parts["evidence"] * parts["recency"] * parts["patience"]
+            assert hit.relevance == parts["relevance"] == 0.6 * parts["semantic"] + (1 - 0.6) * parts["lexical"]
+            assert parts["lexical"] == (min(1.0, parts["bm25"] / most) if most else 0.0)
+            assert parts["nearness"] == (parts["cosine"] - 0.2) / (0.7 - 0.2)
+            assert parts["semantic"] == min(1.0, max(0.0, (parts["nearness"] + 0.4) / 1.4))
+            assert parts["subject"] == parts["nearness"] + 0.5 * parts["lexical"]
             assert parts["evidence"] == ordering_factor(parts["helpful"], parts["harmful"], parts["base"])
-            assert parts["recency"] == pytest.approx(0.9 + 0.1 * hit.freshness)
-            assert parts["base"] == base
+            assert parts["recency"] == 1 - 0.1 + 0.1 * parts["freshness"]
+            assert parts["patience"] == patience(int(parts["ignored"]))
+            assert (parts["base"], parts["freshness"]) == (base, hit.freshness)
 
     @given(candidate_lists(min_size=1), base_rates)
     def test_every_part_keeps_its_bounds(self, candidates: list[Candidate], base: float) -> None:
         """Relevance, freshness and both its sides lie in 0..1; age costs a tenth at most; no factor is negative."""
         for hit in ranked(candidates, base=base):
-            assert 0 <= hit.parts["nearness"] <= hit.parts["semantic"] <= 1
-            assert 0 <= hit.parts["lexical"] < 1
+            assert 0 <= hit.parts["semantic"] <= 1
+            assert 0 <= hit.parts["lexical"] <= 1
             assert 0 <= hit.relevance <= 1
             assert 0 <= hit.freshness <= 1
             assert 0.9 <= hit.parts["recency"] <= 1
+            assert 0.85 <= hit.parts["patience"] <= 1
             assert 0.05 <= hit.parts["evidence"] < 4
             assert hit.rank_score >= 0
 
@@ -80,13 +95,13 @@ class TestParts:
         cosines = [-1.0, 0.2, 0.45, 0.7, 1.0]
         hits = ranked([Candidate(a_bullet(f"id{at}"), cosine, 0.0) for at, cosine in enumerate(cosines)])
         parts = {hit.id: hit.parts for hit in hits}
-        assert [parts[f"id{at}"]["nearness"] for at in range(5)] == pytest.approx([0, 0, 0.5, 1, 1])
+        assert [parts[f"id{at}"]["nearness"] for at in range(5)] == pytest.approx([-2.4, 0, 0.5, 1, 1.6])
         assert [parts[f"id{at}"]["semantic"] for at in range(5)] == pytest.approx([0, 0.4 / 1.4, 0.9 / 1.4, 1, 1])
 
-    def test_weak_words_stay_weak(self) -> None:
-        """A best BM25 score of 2 counts half, though it is the best there is."""
-        hits = ranked([Candidate(a_bullet("a"), 0.5, 2.0), Candidate(a_bullet("b"), 0.5, 1.0)])
-        assert [hit.parts["lexical"] for hit in hits] == [0.5, 0.25]
+    def test_words_count_by_their_share_of_the_question(self) -> None:
+        """The best there is has no bonus for being the best: a fifth of the question is a fifth."""
+        hits = ranked([Candidate(a_bullet("a"), 0.5, 20.0), Candidate(a_bullet("b"), 0.5, 10.0)])
+        assert [hit.parts["lexical"] for hit in hits] == [0.2, 0.1]
 
     def test_a_hit_prints_as_json(self) -> None:
         """The fields of the command line's contract are there."""
@@ -150,21 +165,31 @@ class TestOrder:
         hits = ranked([Candidate(a_bullet(id), 0.6, 1.0) for id in ("c", "a", "d", "b")])
         assert [hit.id for hit in hits] == ["a", "b", "c", "d"]
 
+    def test_the_ignored_sink_a_little(self) -> None:
+        """Among equals the one that nobody used goes last; it never outweighs a clear difference in relevance."""
+        ignored = a_bullet("a-ignored")
+        order = ranked([Candidate(ignored, 0.6, 1.0, ignored=50), Candidate(a_bullet("b"), 0.6, 1.0)])
+        assert [hit.id for hit in order] == ["b", "a-ignored"]
+        order = ranked([Candidate(ignored, 0.7, 1.0, ignored=50), Candidate(a_bullet("b"), 0.4, 1.0)])
+        assert [hit.id for hit in order] == ["a-ignored", "b"]
+
 
 class TestFloor:
-    def test_shared_words_do_not_lift_over_the_floor(self) -> None:
-        """Any two prompts share common words; only meaning says that a bullet is on the subject."""
-        assert ranked([Candidate(a_bullet(), 0.2, 99.0)], floor=0.1) == []
+    def test_shared_words_alone_lift_half_as_far_as_meaning(self) -> None:
+        """Any two prompts share words; a bullet that has all of them and no nearness is as one half-way near."""
+        assert ranked([Candidate(a_bullet(), 0.2, MOST)], floor=0.51 - LONE) == []
+        assert ranked([Candidate(a_bullet(), 0.2, MOST)], floor=0.49 - LONE) != []
 
     @given(candidate_lists(), st.floats(0, 1))
-    def test_nothing_below_the_floor_is_returned_and_nothing_above_it_is_lost(
+    def test_a_floor_keeps_the_order_and_loses_nothing_that_is_above_it(
         self, candidates: list[Candidate], floor: float
     ) -> None:
-        """The floor is a limit on meaning, and the only one."""
+        """What is returned is what would be without one, less what `above` leaves out."""
         everyone = ranked(candidates)
         assert len(everyone) == len(candidates)
+        kept = above(np.array([hit.parts["subject"] for hit in everyone]), floor).tolist()
         assert ranked(candidates, floor=floor) == [
-            hit for hit in everyone if hit.parts["nearness"] >= floor or hit.parts["verbatim"]
+            hit for hit, keep in zip(everyone, kept, strict=True) if keep or hit.parts["verbatim"]
         ]
 
     def test_no_candidates_give_no_hits(self) -> None:

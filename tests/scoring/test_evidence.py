@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acemem.scoring.effectiveness import Mark
-from acemem.scoring.evidence import aged, base_rate, ordering_factor, posterior
-from tests.strategies import DAY, base_rates, counts, half_lives, histories, huge_counts, times
+from acemem.scoring.evidence import aged, base_rate, earns_a_slot, ordering_factor, posterior
+from tests.strategies import DAY, base_rates, counts, half_lives, histories, huge_counts, shares, times
 
 NOISE = 1e-12  # float error of the factor; the smallest true change in the tested range is far above it
 
@@ -153,6 +153,50 @@ def test_a_bullet_that_only_harms_sinks(base: float) -> None:
 def test_without_weight_evidence_leaves_relevance_alone(helpful: float, harmful: float, base: float) -> None:
     """With w = 0 the factor is 1 for every bullet."""
     assert ordering_factor(helpful, harmful, base, w=0.0) == 1.0
+
+
+@given(base_rates, st.floats(0.01, 1.0))
+def test_a_new_bullet_on_the_subject_earns_a_slot(base: float, nearest: float) -> None:
+    """Untried is no fault: only being further from the question than 0.72 of the nearest is."""
+    assert earns_a_slot(0.0, 0.0, base, nearest, nearest)
+    assert earns_a_slot(0.0, 0.0, base, 0.73 * nearest, nearest)
+    assert not earns_a_slot(0.0, 0.0, base, 0.71 * nearest, nearest)
+
+
+@given(counts, counts, base_rates, shares, shares)
+@example(0.0, 0.0, 0.8, 0.75, 1.0)  # spotless, and beyond the reach of those that are not
+@example(0.0, 0.0, 0.8, 1.0, 1.0)
+def test_a_mark_moves_a_slot_only_its_own_way(
+    helpful: float, harmful: float, base: float, semantic: float, nearest: float
+) -> None:
+    """A helpful mark never loses the slot, and a harmful one never wins it."""
+    before = earns_a_slot(helpful, harmful, base, semantic, nearest)
+    assert earns_a_slot(helpful + 1, harmful, base, semantic, nearest) >= before
+    assert earns_a_slot(helpful, harmful + 1, base, semantic, nearest) <= before
+
+
+@given(counts, counts, base_rates, shares, shares, shares)
+def test_nearness_wins_a_slot_and_never_loses_it(
+    helpful: float, harmful: float, base: float, one: float, other: float, nearest: float
+) -> None:
+    """Of two bullets with one record the nearer one is not dropped for the further."""
+    far, near = sorted((one, other))
+    assert earns_a_slot(helpful, harmful, base, near, nearest) >= earns_a_slot(helpful, harmful, base, far, nearest)
+
+
+@pytest.mark.parametrize("base", [0.2, 0.4, 0.6, 0.8])
+def test_a_slot_is_for_the_untried_and_the_proven(base: float) -> None:
+    """Ten uses like the store's own do not hold a slot, ten successes do, and one plain failure loses it."""
+    assert not earns_a_slot(10 * base, 10 * (1 - base), base, 1.0, 1.0)
+    assert earns_a_slot(10.0, 0.0, base, 1.0, 1.0)
+    assert not earns_a_slot(0.0, 1.0, base, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(("semantic", "nearest"), [(-0.1, 0.5), (1.1, 1.0), (math.nan, 0.5), (0.5, math.nan)])
+def test_relevance_lies_in_0_to_1(semantic: float, nearest: float) -> None:
+    """A cosine handed over in place of a relevance is refused."""
+    with pytest.raises(ValueError, match="relevance must lie in 0..1"):
+        earns_a_slot(1.0, 0.0, 0.5, semantic, nearest)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])

@@ -135,7 +135,7 @@ def test_merge_false_stores_each_text_as_it_is(memory: Memory) -> None:
     bullets = memory.add([RUFF] * 9 + [NEARLY_RUFF], merge=False)
     assert len({bullet.id for bullet in bullets}) == 10
     assert [bullet.text for bullet in bullets] == [RUFF] * 9 + [NEARLY_RUFF]
-    assert len(memory.search("linter", k=10)) == 10
+    assert len(memory.search("linter", k=10, floor=False)) == 10
 
 
 def test_an_id_depends_on_scope_and_text_alone(
