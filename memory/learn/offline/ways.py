@@ -43,13 +43,15 @@ def leads_out(talk: Conversation, struggle: Struggle, step: Step) -> bool:
         return False
     goals = [shell.goal(failed.command), shell.goal(step.command)]
     words = shell.core(failed.command)
-    if len(words) < 2 or any(is_slip("", goal) or shell.only_looks(goal) or shell.is_inline(goal) for goal in goals):
+    # What is not installed under its name may be there behind a launcher: one word is then enough.
+    missing = _UNAVAILABLE.search(struggle.error) is not None
+    if len(words) < (1 if missing else 2) or any(is_slip("", goal) or shell.only_looks(goal) or shell.is_inline(goal) for goal in goals):
         return False
     got = set(shell.core(step.command))
     about = set(words[1:]) - _GENERIC
     common = about & got
     if is_check(failed.command) == is_check(step.command) and (
-        (words[0] in got and common and len(common) * 2 >= len(about))
+        (words[0] in got and len(common) * 2 >= len(about) and (common or missing))
         or (words[-1] in common and len(words[-1]) >= _OBJECT)
     ):
         return True

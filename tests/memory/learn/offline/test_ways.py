@@ -37,6 +37,16 @@ def test_preparation() -> None:
     assert evidence(insight) == [2, 3, 4, 5, 6, 7]
 
 
+def test_launcher() -> None:
+    """A program without arguments that is not installed under its name, and is there behind a launcher."""
+    talk = Talk().human("test it").runs("pytest", "zsh: command not found: pytest", error=True)
+    talk.runs(".venv/bin/python -m pytest", "12 passed").says("Done.")
+
+    assert one(failures(talk)).text == (
+        "Use `.venv/bin/python -m pytest`, not `pytest`, which fails with: zsh: command not found: pytest."
+    )
+
+
 def test_missing_program() -> None:
     """A program that this machine lacks is learnt once the agent has gone on without it."""
     talk = Talk().human("go").runs("fd x", "bash: fd: command not found", error=True)
