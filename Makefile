@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity integration fuzz kills bench clean
+.PHONY: demo test lint types parity integration fuzz kills cycles bench clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -26,6 +26,10 @@ fuzz: $(STAMP)
 # Commands killed in the middle, ten times as often as in every test run; nothing acknowledged may be lost.
 kills: $(STAMP)
 	MEM_KILLS=60 $(BIN)/python -m pytest -q tests/memory/test_durability.py -k kill_9
+
+# The daemon killed and started again under hooks, a thousand times; takes half an hour.
+cycles: $(STAMP)
+	MEM_CYCLES=1000 $(BIN)/python -m pytest -q tests/retrieval/daemon/test_lifetime.py -k killed
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py --data $(DATA)

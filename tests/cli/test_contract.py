@@ -158,8 +158,8 @@ class TestJson:
         assert not result.stdout.startswith(("{", "[{"))
 
     def test_the_table_holds_every_command(self) -> None:
-        """`hook` speaks its agents' protocols, and `demo` has a store of its own."""
-        assert {line.split()[0] for line, _ in PRINTED} == COMMANDS.keys() - {"hook", "demo"}
+        """`hook` speaks its agents' protocols, `demo` has a store of its own, and `daemon` is tried as a process."""
+        assert {line.split()[0] for line, _ in PRINTED} == COMMANDS.keys() - {"hook", "demo", "daemon"}
 
     def test_the_demo_shows_the_whole_loop(self, mem: Mem) -> None:
         """Stage by stage, and nothing of it in the store at hand."""

@@ -142,3 +142,20 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.Monk
         assert all(line.isprintable() for line in path.read_text("utf-8").splitlines())
     call.note(bytes(tmp_path / "none"), "nowhere to go")
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["daemon", "--help"], ["hook", "--help"], ["daemon", "status"]])
+def test_the_command_line_does_not_load_the_server(arguments: list[str], tmp_path: Path) -> None:
+    """Only the daemon's own process does."""
+    program = f"""
+import sys
+from acemem.cli.main import cli
+try:
+    cli({["--home", str(tmp_path), *arguments]!r})
+except SystemExit:
+    pass
+sys.stdout.flush()
+print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"starlette", "uvicorn", "numpy", "lancedb"} & set(done.stderr.split())

@@ -1,0 +1,19 @@
+"""Memory use: how much of the machine's memory this process takes."""
+
+from __future__ import annotations
+
+import sys
+
+
+def memory_use() -> dict[str, int]:
+    """Bytes of resident memory, now and at most so far, as far as the system tells."""
+    if sys.platform == "linux":
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            lines = dict(line.split(":", 1) for line in file if line.startswith(("VmRSS", "VmHWM")))
+        return {name: int(lines[key].split()[0]) * 1024 for name, key in (("memory", "VmRSS"), ("peak", "VmHWM"))}
+    if sys.platform == "win32":
+        return {}
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS
+    return {"memory": peak, "peak": peak}
