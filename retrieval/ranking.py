@@ -11,7 +11,7 @@ from acemem.memory.embedders.base import Calibration
 from acemem.memory.models import Bullet
 from acemem.retrieval.relevance import Relevance, above, relevance
 from acemem.retrieval.weights import DEFAULT_WEIGHTS, RankingWeights
-from acemem.scoring.evidence import DAY_SECONDS, aged, ordering_factor
+from acemem.scoring.evidence import DAY_SECONDS, MARK_HALF_LIVES, aged, ordering_factor
 from acemem.scoring.freshness import HALF_LIFE_DAYS, freshness
 from acemem.scoring.patience import patience
 
@@ -107,7 +107,7 @@ def rank(
 def _hit(candidate: Candidate, judged: dict[str, float], now: float, base: float, weights: RankingWeights) -> Hit:
     bullet = candidate.bullet
     half_life = HALF_LIFE_DAYS[bullet.kind]
-    helpful, harmful = aged(bullet.marks, now, half_life)
+    helpful, harmful = aged(bullet.marks, now, MARK_HALF_LIVES * half_life)
     evidence = ordering_factor(helpful, harmful, base, w=weights.evidence)
     fresh = freshness((now - bullet.confirmed) / DAY_SECONDS, half_life)
     recency = 1 - weights.freshness + weights.freshness * fresh

@@ -117,6 +117,8 @@ def replays_of(home: Home) -> Iterator[Replay]:
             weight = float(event.data.get("weight", 1.0))
             marks[event.session, event.bullet] += weight if event.data["helpful"] else -weight
     for receipt in home.ledger.events("receipt"):
+        if receipt.data.get("cold"):  # answered by words alone: other weights would have changed nothing
+            continue
         shown = {hit["id"] for hit in receipt.data["hits"]}
         credit = {id: marks[session, id] for id in shown if (session := receipt.session) and (session, id) in marks}
         if receipt.session is not None and any(credit.values()):

@@ -13,7 +13,7 @@ from acemem.memory.ledger import text_hash
 from acemem.memory.models import Bullet, Draft, Event, iso
 from acemem.memory.refine.contradiction import contradicts
 from acemem.scoring.conflict import Counts, Verdict, probability_better, verdict
-from acemem.scoring.evidence import aged, base_rate
+from acemem.scoring.evidence import MARK_HALF_LIVES, aged, base_rate
 from acemem.scoring.freshness import HALF_LIFE_DAYS
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _stands(event: Event, a: Bullet, b: Bullet) -> bool:
 
 def _judge(event: Event, a: Bullet, b: Bullet, now: float, base: float) -> Conflict:
     # One half-life for both, the longer: that one of them is of a kind that fades sooner must not decide.
-    half_life = max(HALF_LIFE_DAYS[a.kind], HALF_LIFE_DAYS[b.kind])
+    half_life = MARK_HALF_LIVES * max(HALF_LIFE_DAYS[a.kind], HALF_LIFE_DAYS[b.kind])
     counts = aged(a.marks, now, half_life), aged(b.marks, now, half_life)
     probability = probability_better(*counts, base)
     data = event.data

@@ -178,6 +178,25 @@ class TestBudget:
         assert 5_000 < len(printed) < 9_500
 
 
+class TestSlots:
+    def test_what_did_harm_is_not_shown_beside_something_better(self, memory: Memory) -> None:
+        """Alone it is still shown: it may be all there is."""
+        good = store(memory, "The parser reads the config file as UTF-8.")
+        bad = store(memory, "The parser reads the config file with a lock.")
+        assert set(shown(ask(memory, session="before"))) == {good.id, bad.id}
+        memory.feedback(bad.id, helpful=False)
+        assert shown(ask(memory, session="after")) == [good.id]
+        memory.forget(good.id)
+        assert shown(ask(memory, session="alone")) == [bad.id]
+
+    def test_what_is_much_further_from_the_prompt_than_the_first_is_not_shown(self, memory: Memory) -> None:
+        """It would only take attention from it."""
+        near = store(memory, "How the parser reads the config file is described in the manual.")
+        far = store(memory, "Parsers are fun.")
+        assert {hit.id for hit in memory.search(PROMPT, floor=False)} == {near.id, far.id}
+        assert shown(ask(memory)) == [near.id]
+
+
 class TestRepeats:
     def test_a_bullet_is_not_shown_twice_to_a_session(self, memory: Memory) -> None:
         """The agent has it in its context already."""
