@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-NAMES = ("startup", "locomo", "inline", "reading")
+NAMES = ("startup", "retrieval", "search_speed", "inline", "reading", "contradiction", "attribution", "hook_latency")
 PACKAGES = ("acemem", "lancedb", "numpy", "onnxruntime", "tokenizers", "click")
 
 
@@ -41,7 +41,7 @@ def _run(name: str, data: Path, keep: Path) -> None:
     except FileNotFoundError as error:
         sys.exit(f"benchmark {name} needs {error.filename}; name the folder of the data sets with --data")
     table = benchmark.summary(taken)
-    folder = keep / f"{datetime.now(UTC):%Y-%m-%d}-{name}"
+    folder = keep / f"{datetime.now(UTC):%Y-%m-%d}-{name.replace('_', '-')}"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "raw.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("what", "value"), *((what, f"{value:.6g}") for what, value in taken)])

@@ -37,7 +37,8 @@ TABLE = "bullets"
 LOCK_SECONDS = 60.0
 SMALL_FRAGMENTS = 20  # past this many, queries cost noticeably more: compact
 BITMAP_ROWS = 1_000  # below, a filter is as fast without an index
-VECTOR_INDEX_ROWS = 20_000  # below, exact search is as fast and needs no upkeep, and the vectors fit in memory
+VECTOR_INDEX_ROWS = 20_000  # below, exact search is as fast and needs no upkeep
+SHELF_ROWS = 50_000  # whose vectors are kept in memory, some 77 MB; of more the index finds the nearest
 SHELVES = 4  # kept at once; a process serves few projects at a time
 
 
@@ -113,13 +114,10 @@ class Store:
             if table is None or table.count_rows() == 0:
                 return
             table.checkout_latest()
-            rows = table.count_rows()
-            have = {tuple(index.columns): index for index in table.list_indices()}
-            if rows >= BITMAP_ROWS and ("scope",) not in have:
-                table.create_index("scope", config=Bitmap())
-                table.create_index("status", config=Bitmap())
-            vector = have.get(("vector",))
-            if rows >= VECTOR_INDEX_ROWS and (vector is None or vector.num_unindexed_rows > rows / 10):
+            lacking = _lacking_indices(table)
+            for column in lacking & {"scope", "status"}:
+                table.create_index(column, config=Bitmap())
+            if "vector" in lacking:
                 table.create_index("vector", config=IvfSq(distance_type="l2"), replace=True)
             table.optimize(cleanup_older_than=timedelta(hours=1))
 
@@ -129,6 +127,8 @@ class Store:
             table = self._opened()
             if table is None or table.count_rows() == 0:
                 return False
+            if "vector" in _lacking_indices(table):
+                return True
             return bool(table.stats()["fragment_stats"]["num_small_fragments"] > SMALL_FRAGMENTS)
 
     def drop(self) -> None:
@@ -163,7 +163,7 @@ class Store:
     def shelf(self, where: str) -> Shelf:
         """What the table holds for this filter, in order of id; read again only when somebody has written to it.
 
-        The vectors are left out where there are so many rows that `nearest` has an index to go by.
+        The vectors are left out where there are more than `SHELF_ROWS`: then `nearest` has an index to go by.
         """
         import numpy as np
 
@@ -174,7 +174,7 @@ class Store:
         def read(table: Any) -> Shelf:
             known = self._shelves.pop(where, None)
             if known is None or known[0] != version:
-                small = table.count_rows(where) <= VECTOR_INDEX_ROWS
+                small = table.count_rows(where) <= SHELF_ROWS
                 columns = ["id", "words", *(["vector"] if small else [])]
                 rows = table.search().where(where).select(columns).to_arrow().sort_by("id").combine_chunks()
                 vectors = None
@@ -324,6 +324,16 @@ def foreign_embedder(stored: Fingerprint, configured: Fingerprint) -> StoreError
         f"this store was embedded with {stored}, but {configured} is configured; their vectors cannot be compared. "
         f"Run `mem reembed` to embed every bullet again, or set it back with `mem config embedder {stored.name}`"
     )
+
+
+def _lacking_indices(table: Any) -> set[str]:
+    """The columns that a table of this size should have an index of, and has none that covers it."""
+    rows = table.count_rows()
+    have = {index.columns[0]: index.num_unindexed_rows for index in table.list_indices()}
+    lacking = {"scope", "status"} - have.keys() if rows >= BITMAP_ROWS else set()
+    if rows >= VECTOR_INDEX_ROWS and have.get("vector", rows) > rows / 10:
+        lacking.add("vector")
+    return lacking
 
 
 _PLAIN = (

@@ -120,7 +120,8 @@ def _candidates(
         cosines = {shelf.ids[row]: float(near[row]) for row in rows}
     else:
         cosines = dict(home.store.nearest(vector, where, n))
-        rows = [row for row in _best(bm25, n) if bm25[row] > 0]
+        said = np.flatnonzero(bm25)
+        rows = said[_best(bm25[said], n)].tolist()
     scores = {shelf.ids[row]: float(bm25[row]) for row in rows}
     verbatim = {bullet.id: bullet for bullet in home.ledger.saying(query)}
     bullets = home.ledger.get_many((cosines.keys() | scores.keys()) - verbatim.keys()) | verbatim

@@ -137,7 +137,9 @@ def rescored(hit: Mapping[str, Any], weights: RankingWeights) -> float:
     parts = hit["parts"]
     then = hit["relevance"] * parts["evidence"] * parts["recency"]
     rest = hit["rank_score"] / then if then else 1.0
-    relevance = weights.semantic * parts["semantic"] + (1 - weights.semantic) * parts["lexical"]
+    relevance = hit["relevance"]
+    if "reranked" not in parts:  # a reranker's judgement stands, whatever the weights
+        relevance = weights.semantic * parts["semantic"] + (1 - weights.semantic) * parts["lexical"]
     evidence = ordering_factor(parts["helpful"], parts["harmful"], parts["base"], w=weights.evidence)
     recency = 1 - weights.freshness + weights.freshness * parts["freshness"]
     return float(relevance * evidence * recency * rest)

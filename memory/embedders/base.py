@@ -53,16 +53,21 @@ class Fingerprint:
 class Calibration:
     """What cosines mean for one embedder, since 0.85 says "duplicate" for one model and "same subject" for another.
 
-    All three are cosines, -1 to 1, between a query or bullet and a bullet.
+    The first three are cosines, -1 to 1, between a query or bullet and a bullet.
 
     unrelated: 95 of 100 pairs that have nothing to do with each other lie below this.
     same: the median of two wordings of one statement.
     duplicate: from here on a pair is worth a look as a duplicate; it proposes, it does not decide.
+    floor: how much on the subject of a question the best of 1,000 bullets must be for any to be shown, on the scale of
+        `acemem.retrieval.relevance`; 19 of 20 unrelated questions stay below.
+    growth: what each tenfold number of bullets adds to the floor.
     """
 
     unrelated: float
     same: float
     duplicate: float
+    floor: float
+    growth: float
 
     def to_dict(self) -> dict[str, float]:
         """The calibration as a JSON object; `from_dict` reads it back to an equal one."""
@@ -78,6 +83,8 @@ class Calibration:
             unrelated=_number(data, "unrelated"),
             same=_number(data, "same"),
             duplicate=_number(data, "duplicate"),
+            floor=_number(data, "floor"),
+            growth=_number(data, "growth"),
         )
 
 
@@ -153,5 +160,5 @@ def _whole(data: Mapping[str, object], key: str) -> int:
 def _number(data: Mapping[str, object], key: str) -> float:
     value = _value(data, key)
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not -1.0 <= value <= 1.0:
-        raise _wrong(key, value, "a cosine from -1 to 1")
+        raise _wrong(key, value, "a number from -1 to 1")
     return float(value)

@@ -101,7 +101,7 @@ def test_with_many_rows_the_table_s_own_index_finds_the_same(
     memory = open_memory()
     memory.add(TEXTS)
     expected = memory.search("which linter is used with docker", floor=False)
-    monkeypatch.setattr("acemem.memory.store.VECTOR_INDEX_ROWS", 2)
+    monkeypatch.setattr("acemem.memory.store.SHELF_ROWS", 2)
     large = open_memory()
     assert large.home.store.shelf(EVERYTHING).cosines(np.ones(384, np.float32)) is None
     found = large.search("which linter is used with docker", floor=False)
