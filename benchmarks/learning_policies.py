@@ -21,8 +21,8 @@ from acemem.scoring.evidence import (
     LEAST_FACTOR,
     MARK_HALF_LIVES,
     SLOT_FACTOR,
-    SLOT_SEMANTIC,
-    SLOT_SEMANTIC_SPOTLESS,
+    SLOT_REACH,
+    SLOT_REACH_SPOTLESS,
     STRENGTH,
 )
 from acemem.scoring.freshness import HALF_LIFE_DAYS
@@ -62,7 +62,7 @@ def shipped(
     recency: float = RANKING.freshness,
     patient: bool = True,
     least: float = SLOT_FACTOR,
-    near: tuple[float, float] = (SLOT_SEMANTIC, SLOT_SEMANTIC_SPOTLESS),
+    near: tuple[float, float] = (SLOT_REACH, SLOT_REACH_SPOTLESS),
     marks_half_life: float = MARK_HALF_LIVES * HALF_LIFE,
     k: int = SLOTS,
     verdict_weight: float = VERDICT_WEIGHT,

@@ -141,16 +141,13 @@ def _recently_shown(home: Home, session: str | None, prompts: int) -> set[str]:
 
 def _earning(fresh: Sequence[Hit], hits: Sequence[Hit], w: float) -> list[Hit]:
     """The first, and of the others those that are worth a slot; fewer are shown where the rest would not help."""
-    nearest = max((hit.parts["semantic"] for hit in hits), default=0.0)
-    return [
-        hit
-        for at, hit in enumerate(fresh)
-        if at == 0
-        or hit.parts["verbatim"]
-        or earns_a_slot(
-            hit.parts["helpful"], hit.parts["harmful"], hit.parts["base"], hit.parts["semantic"], nearest, w=w
-        )
-    ]
+    best = max((hit.relevance for hit in hits), default=0.0)
+    return [hit for at, hit in enumerate(fresh) if at == 0 or hit.parts["verbatim"] or _earns(hit, best, w)]
+
+
+def _earns(hit: Hit, best: float, w: float) -> bool:
+    parts = hit.parts
+    return earns_a_slot(parts["helpful"], parts["harmful"], parts["base"], min(hit.relevance, best), best, w=w)
 
 
 def _distinct(home: Home, hits: Sequence[Hit], k: int) -> list[Hit]:

@@ -17,7 +17,7 @@ LEAST_FACTOR = 0.05
 # A slot behind the first, see `earns_a_slot`. Searched in benchmarks/learning.py, on a plateau: 0.9 to 0.95 and 0.7 to
 # 0.85 differ by less than 0.003 of success; the run that judged them is benchmarks/runs/2026-11-30-learning.
 SLOT_FACTOR = 0.92
-SLOT_SEMANTIC, SLOT_SEMANTIC_SPOTLESS = 0.8, 0.72
+SLOT_REACH, SLOT_REACH_SPOTLESS = 0.8, 0.72
 # What happened to a bullet outlasts its freshness: marks fade over so many half-lives of its kind (see the same run).
 MARK_HALF_LIVES = 3.0
 
@@ -97,15 +97,16 @@ def earns_a_slot(
     helpful: float,
     harmful: float,
     base: float,
-    semantic: float,
-    nearest: float,
+    relevance: float,
+    best: float,
     w: float = 2.0,
     c: float = 1.0,
 ) -> bool:
     """Say whether a bullet is worth a slot behind the first one; where too few are, fewer are shown.
 
-    It is when its `ordering_factor` is at least 0.92 of that of a bullet never tried, and its `semantic` relevance at
-    least 0.8 of the `nearest` candidate's, or 0.72 as long as nothing was held against it. Both relevances lie in 0..1.
+    It is when its `ordering_factor` is at least 0.92 of that of a bullet never tried, and its `relevance` at least 0.8
+    of the `best` candidate's, or 0.72 as long as nothing was held against it. Both relevances lie in 0..1; the
+    simulation had meaning alone to judge by, no words.
     So a new bullet always passes if it is on the subject; one that was tried passes if it did better than the store.
     What is shown besides takes attention from what helps, and shares in verdicts that are not its own.
 
@@ -113,10 +114,10 @@ def earns_a_slot(
     the default `c`. The counts are aged sums, as for `ordering_factor`; ValueError as there, and for a relevance
     outside 0..1.
     """
-    if not (0 <= semantic <= 1 and 0 <= nearest <= 1):
-        raise ValueError(f"relevance must lie in 0..1, not {semantic!r} and {nearest!r}")
-    reach = SLOT_SEMANTIC if harmful > 0 else SLOT_SEMANTIC_SPOTLESS
-    if semantic < reach * nearest:
+    if not (0 <= relevance <= 1 and 0 <= best <= 1):
+        raise ValueError(f"relevance must lie in 0..1, not {relevance!r} and {best!r}")
+    reach = SLOT_REACH if harmful > 0 else SLOT_REACH_SPOTLESS
+    if relevance < reach * best:
         return False
     return ordering_factor(helpful, harmful, base, w, c) >= SLOT_FACTOR * ordering_factor(0.0, 0.0, base, w, c)
 

@@ -28,9 +28,11 @@ LINE_LIMIT = 1_000
 def command(agent: str, event: str, home: str | None, project: str | None) -> None:
     """Answer an agent's hook (stdin to stdout).
 
-    Reads the agent's JSON from standard input and prints its answer, or nothing. Ends with 0 whatever happens; what
-    went wrong stands in `hook.log` in the store's home. The events stop, subagent-stop, session-end, pre-compact and
-    post-tool-use-failure only leave a note for the next `mem ingest`, which then reads the session's log.
+    Reads the agent's JSON from standard input and prints its answer, or nothing: the daemon's where one runs (see
+    `mem daemon`), else its own, which takes seconds; `mem-hook` takes the same words and is made for an agent's
+    settings. Ends with 0 whatever happens; what went wrong stands in `hook.log` in the store's home. The events stop,
+    subagent-stop, session-end, pre-compact and post-tool-use-failure only leave a note for the next `mem ingest`,
+    which then reads the session's log.
 
     \b
     mem hook claude-code user-prompt-submit
@@ -46,7 +48,13 @@ def command(agent: str, event: str, home: str | None, project: str | None) -> No
 def _answer(agent: str, event: str, home: str | None, project: str | None) -> None:
     from acemem.memory.spool import EVENTS, Spool, note_from
 
-    payload = json.loads(sys.stdin.buffer.read().decode("utf-8-sig", "replace"))
+    raw = sys.stdin.buffer.read()
+    warm = _from_daemon(agent, event, home, raw) if project is None else None
+    if warm is not None:
+        if warm:
+            _print(warm)
+        return
+    payload = json.loads(raw.decode("utf-8-sig", "replace"))
     if event in EVENTS and isinstance(payload, dict):
         Spool(home_directory(home, os.environ)).leave(note_from(agent, event, payload), time.time_ns())
         return
@@ -57,6 +65,23 @@ def _answer(agent: str, event: str, home: str | None, project: str | None) -> No
         if answer.output is not None:
             _print(json.dumps(answer.output, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         memory.keep_receipt(answer.receipt)  # only now: writing it down must not delay the answer
+
+
+def _from_daemon(agent: str, event: str, home: str | None, raw: bytes) -> bytes | None:
+    """What the warm daemon says, empty when it has nothing; None where there is none, and to do without it costs time.
+
+    Unlike `mem-hook` it starts none: this command answers in full by itself.
+    """
+    from acemem.retrieval import call
+
+    where = os.fsencode(home_directory(home, os.environ))
+    address, deadline = call.find(where)
+    if not address:
+        return None
+    try:
+        return call.ask(address, call.request(agent, event, where, raw, deadline), deadline)
+    except TimeoutError:
+        return None
 
 
 def _print(answer: bytes) -> None:

@@ -65,7 +65,7 @@ class TestTwins:
     def test_slots(self, simulation: Any) -> None:
         """Which bullets earn a slot behind the first, on both sides of every edge."""
         cosines = RNG.uniform(0, CALIBRATION.same, 500)
-        near = (evidence.SLOT_SEMANTIC, evidence.SLOT_SEMANTIC_SPOTLESS)
+        near = (evidence.SLOT_REACH, evidence.SLOT_REACH_SPOTLESS)
         known = view(
             simulation,
             cosine=cosines[None],
