@@ -25,7 +25,7 @@ from acemem.memory.learn.offline.guidance import grouped, guiding
 from acemem.memory.learn.offline.instruction import Instruction, instruction, statement
 from acemem.memory.learn.offline.noise import silences_check
 from acemem.memory.learn.offline.place import Place, points_at_model
-from acemem.memory.learn.offline.proposal import accepted
+from acemem.memory.learn.offline.proposal import accepted, picked
 from acemem.memory.learn.offline.reports import brings_paste, is_report, tells_problem
 from acemem.memory.learn.offline.rework import kept_line
 from acemem.memory.learn.offline.veto import bends_test, call_in_words, leaves_to_user
@@ -35,13 +35,14 @@ from acemem.memory.sessions.event import SessionEvent
 Detail = PreferenceInsight | DecisionInsight | ContextInsight | FailureInsight
 
 _POINTS = re.compile(
-    r"\b(?:here|there|this|that|it|these|those|hier|das|dies\w*|aquí|eso|esto|ese|esa|ici|ça|cela|dit|dat|tu|to)\b",
+    r"\b(?:there|this|that|it|these|those|das|dies\w*|eso|esto|ese|esa|ça|cela|dit|dat|to)\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(
     r"[\w.~-]*[/\\][\w./\\-]+|`[^`]+`|\b[\w-]+\.(?=[a-z])\w{1,10}\b|\b\w*[a-z][A-Z]\w*|\b\w+_\w+\b|\w+:\w+|--?\w[\w-]+"
 )
 _SYMPTOM = re.compile(r"\b(?:still|showing)\b|\?\W*$", re.IGNORECASE)
+_STILL = re.compile(r"\b(?:still|again|immer noch|todavía|encore|toujours pas)\b", re.IGNORECASE)
 _UNDERSTOOD = re.compile(r"i(?:'|’)?ll (.{20,200})$", re.IGNORECASE)
 _LONGEST_WORDS = 600
 _LOOK = re.compile(r"(?:(?:have|take) a )?look\b|see\b|check\b|mira\b|schau\b|regarde\b|zobacz\b", re.IGNORECASE)
@@ -64,7 +65,7 @@ def _of_turn(talk: Conversation, turn: Turn) -> Iterator[Finding]:
         return
     if goes_on(words) or turn.retyped:
         return
-    if accepted(talk, turn) is not None:
+    if accepted(talk, turn) is not None or picked(talk, turn) is not None:
         return  # a decision, told with what was proposed
     place = Place.of(talk, turn)
     said = guiding(talk, turn, place)
@@ -108,7 +109,7 @@ def _guidance(talk: Conversation, turn: Turn, said: list[Instruction], place: Pl
     detail: Detail = PreferenceInsight(wish, evidence)
     if told and bends_test(talk, turn):
         detail = FailureInsight(wish, told, "", [call_in_words(turn.refused, cwd)])
-    elif any(item.noted for item in said) and not reacts:
+    elif not reacts and (any(item.noted for item in said) or (stated and place.admitted is not None)):
         detail = ContextInsight(text, 0.85)
     elif scope == "project":
         detail = DecisionInsight(wish, evidence, confirmed=True)
@@ -183,7 +184,8 @@ def _mistake(talk: Conversation, turn: Turn, place: Place) -> Finding | None:
     """What the person set against the agent's work or belief, with the truth as the agent then states it."""
     cwd, refuses = talk.session.cwd, turn.event.kind == "reject"
     # A question after which the agent takes its own work back says that the work was wrong.
-    asked = place.redone and place.admitted is None and turn.words.rstrip().endswith("?") and _settled(talk, turn)
+    asked = place.redone and place.admitted is None and turn.words.rstrip().endswith("?")
+    asked = asked and not _STILL.search(turn.words) and _settled(talk, turn)
     if approves(turn.words) or not (refuses or asked or place.admitted is not None):
         return None
     said = [item for sentence in sentences(turn.words) if (item := statement(sentence)) is not None]
@@ -197,7 +199,8 @@ def _mistake(talk: Conversation, turn: Turn, place: Place) -> Finding | None:
     if answer is not None:
         start = beginning(answer.text, _ANSWER)
         found = claim(start)
-        told_by = statements(start) if asked else [found.text if found else fact(start)]
+        sure = statements(start) if asked else []
+        told_by = [s for s in sure if not _POINTS.match(s)] or sure or [found.text if found else fact(start)]
         truth = _new(near_paths(joined(*told_by[:2], limit=240), cwd), objection)
         fix = near_paths(remedy(answer.text), cwd)
     named = _NAME.search(objection) is not None
@@ -223,7 +226,9 @@ def _mistake(talk: Conversation, turn: Turn, place: Place) -> Finding | None:
 def _settled(talk: Conversation, turn: Turn) -> bool:
     """Whether the person let the work stand that followed a turn."""
     after = next((other for other in talk.turns if other.position > turn.position), None)
-    return after is not None and not (after.refused or tells_problem(after.words) or is_report(after))
+    if after is None or after.refused or is_report(after):
+        return False
+    return not (tells_problem(after.words) or _STILL.search(after.words))
 
 
 def _next_step(sentence: str) -> bool:

@@ -11,7 +11,7 @@ from acemem.memory.learn.offline.conversation import Conversation, Finding, Turn
 from acemem.memory.learn.offline.excerpt import beginning
 from acemem.memory.learn.offline.explanation import boasts, done
 from acemem.memory.learn.offline.instruction import instruction, unfilled
-from acemem.memory.learn.offline.proposal import accepted
+from acemem.memory.learn.offline.proposal import accepted, picked
 from acemem.memory.learn.offline.wording import capital, clipped, joined, near_paths, plain, sentences, stems
 from acemem.memory.sessions.event import SessionEvent
 
@@ -20,7 +20,7 @@ _TOPIC = re.compile(
     r"|i|it)|shall (?:we|i))(?: me| us)?(?: to)?(?: use| have)?\b\s*(.*?)\??$",
     re.IGNORECASE | re.DOTALL,
 )
-_ADVICE = re.compile(r"\s*\((?:recommended|default|current)[^)]*\)", re.IGNORECASE)
+_ADVICE = re.compile(r"\s?\((?:recommended|default|current)[^)]*\)", re.IGNORECASE)
 _YES_NO = re.compile(r"^(?:yes|no|yeah|nope|skip|neither|none|other|cancel|both)\b", re.IGNORECASE)
 # A choice with its reason between dashes, or behind one.
 _GLUED = re.compile(r"(.{3,}?),? (?:--?|–|—) (.{12,}?)(?: (?:--?|–|—) ((?:then|and|but|or)\b.+))?$", re.DOTALL)
@@ -51,6 +51,7 @@ _LISTED = re.compile(
     r"^(?:[-*•]\s*)?(?:(?:option|choice|approach|variant|plan)\s*)?\(?([A-Ea-e]"
     r"|[1-6])[).:]\s*(?:[-–—:]\s*)?(.+)$"
 )
+_SAYS_IT = 4  # content words of a title that is a decision by itself
 _MANY = 4  # options from which on naming the others says little
 _TURNS_BACK = 2  # turns in which the person may have looked at the work before they confirm it
 _CHANGED_BACK = 40  # steps of the agent to look back for the change a person confirms
@@ -63,6 +64,7 @@ def decisions(talk: Conversation) -> Iterator[Finding]:
     for turn in talk.turns:
         if turn.event.kind == "human":
             yield from _chosen(talk, turn)
+            yield from _picked(talk, turn)
             yield from _accepted(talk, turn)
             yield from _confirmed(talk, turn)
             yield from _required(talk, turn)
@@ -161,14 +163,23 @@ def _chosen(talk: Conversation, turn: Turn) -> Iterator[Finding]:
             return
 
 
+def _picked(talk: Conversation, turn: Turn) -> Iterator[Finding]:
+    """One of two ways between which the agent asked."""
+    if (found := picked(talk, turn)) is not None:
+        question, answer, offer, work = found
+        text, _ = _choice_in_words(question, "", answer, [])
+        text = near_paths(text, talk.session.cwd)
+        yield _decision(talk, text, "", [offer, turn.event, work.call], turn.position, 0.85)
+
+
 def _plans(talk: Conversation) -> Iterator[Finding]:
     seen: dict[str, Finding] = {}
     for position, event in enumerate(talk.events):
         if event.kind != "plan":
             continue
         title, gist, reason = _plan_in_words(event.text)
-        if not title:
-            continue
+        if not gist and len(stems(title)) < _SAYS_IT:
+            continue  # a list of steps under a name: what was done, not what holds
         finding = _decision(
             talk, near_paths(joined(title, gist, limit=260), talk.session.cwd), reason, [event], position, 0.85
         )
@@ -184,15 +195,14 @@ def _plans(talk: Conversation) -> Iterator[Finding]:
 
 def _plan_in_words(text: str) -> tuple[str, str, str]:
     """The title of a plan, the first lines of its goal, and the first sentence of its reasons."""
-    title = section = top = ""
+    title = section = ""
     gist: list[str] = []
-    points: list[str] = []  # of a plan that is only a list below its title
     reason = ""
     for line in re.sub(r"```.*?(?:```|\Z)", "", beginning(text, 8_000), flags=re.DOTALL).split("\n"):
         if heading := _HEADING.match(line):
             name = plain(heading[1])
             if not title:
-                title, top = _PLAN_WORD.sub("", name), name
+                title = _PLAN_WORD.sub("", name)
             section = name
             continue
         body = plain(re.sub(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+", "", line))
@@ -204,9 +214,6 @@ def _plan_in_words(text: str) -> tuple[str, str, str]:
             title = body
         elif _OPENING.match(section) and not _WHY.match(section) and sum(map(len, gist)) < 300:
             gist.append(body)
-        elif section == top and sum(map(len, points)) < 200:
-            points.append(body)
-    gist = gist or points
     return (
         clipped(title, 120),
         " ".join(part if part[-1] in ".:!?" else part + "." for part in gist[:6]),

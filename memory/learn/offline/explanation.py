@@ -21,7 +21,7 @@ _CONCEDES = re.compile(
     re.IGNORECASE,
 )
 _OPENER = re.compile(
-    r"^(?:(?:ah+|oh|yes|yep|right|sorry|perfect|great|excellent|interesting|hm+|okay|ok|got it|found it"
+    r"^(?:(?:ah+|oh|no|yes|yep|right|sorry|perfect|great|excellent|interesting|hm+|okay|ok|got it|found it"
     r"|i see(?: (?:it|the (?:issue|problem)|what\S+ happening"
     r"|now))?|i (?:found|see|can see|understand) the (?:issue|problem|bug)(?: (?:now|more clearly(?: now)?))?"
     r"|found the (?:issue|problem|bug)"

@@ -12,7 +12,7 @@ from acemem.memory.learn.offline.instruction import unfilled
 from acemem.memory.learn.offline.language import foreign_language
 from acemem.memory.learn.offline.moment import passes
 from acemem.memory.learn.offline.person import from_user
-from acemem.memory.learn.offline.wording import capital, joined, near_paths, plain, sentences, stems
+from acemem.memory.learn.offline.wording import capital, joined, near_paths, plain, reports_speech, sentences, stems
 
 _OWNS = re.compile(
     r"\b(?:(?:use|using|with|on|from|have|own|got|bought|via) my|i (?:do |already |only |also )*(?:have|own"
@@ -32,7 +32,8 @@ _ROLE = re.compile(
 _EXPERTISE = re.compile(
     r"\bi(?:'|’)?(?:m| am) (?:really |quite |very |not (?:that |very |so )?)*(?:new to|familiar with"
     r"|unfamiliar with|experienced (?:with|in)|an expert (?:in|at)|good (?:at|with)|fluent in)"
-    r" [\w.+#/ -]{2,40}|\bi (?:do(?:n't|nt|n’t| not)|never) (?:really )?(?:know|understand|learned"
+    r" [\w.+#/ -]{2,40}|\bi(?:'|’)?ve never (?:used|touched|written|done|worked with) [\w.+#/ -]{2,40}"
+    r"|\bi (?:do(?:n't|nt|n’t| not)|never) (?:really )?(?:know|understand|learned"
     r"|learnt) (?:much |anything )?(?:about |of )?(?!how\b|what\b|if\b|why\b|where\b|whether\b|th\w+\b|it\b"
     r"|for sure)[\w.+#/ -]{2,40}",
     re.IGNORECASE,
@@ -77,7 +78,9 @@ def facts(talk: Conversation) -> Iterator[Finding]:
             if len(bare) < 8 or bare.endswith("?"):
                 continue
             for finding in (_about_user(talk, turn, bare), _about_project(talk, turn, bare)):
-                if finding is not None and finding.insight.text not in told:
+                if finding is None or passes(bare, states=True) or reports_speech(sentence):
+                    continue
+                if finding.insight.text not in told:
                     told.add(finding.insight.text)
                     yield finding
     yield from _language(talk)
@@ -95,7 +98,7 @@ def _about_user(talk: Conversation, turn: Turn, sentence: str) -> Finding | None
     elif match := _ROLE.search(sentence):
         role = re.sub(r"^(?:(?:only|just|mostly|mainly|really|still|bit of a) )+", "", match[1].strip(), flags=re.I)
         text, category = f"The user is {'an' if role[:1].lower() in 'aeiou' else 'a'} {role}", "role"
-    elif _CIRCUMSTANCE.match(sentence) and not passes(sentence, states=True):
+    elif _CIRCUMSTANCE.match(sentence):
         text, category = capital(from_user(plain(sentence))), "identity"
     elif match := _EXPERTISE.search(sentence):
         text, category = capital(from_user(match[0].strip())), "expertise"

@@ -28,13 +28,22 @@ _PROPOSES = re.compile(
 )
 _OF_THEMSELVES = re.compile(r"^the user\b(?!')|^we(?:'ve| have| had)\b", re.IGNORECASE)
 _OWN_ACT = re.compile(r"i(?:'|’)ll\b|i will\b|i(?:'|’)m going to\b|let me\b", re.IGNORECASE)  # of the person
+_ELSEWHERE = re.compile(r"\b(?:there|those|them)\b(?! (?:is|are|was|were)\b)", re.IGNORECASE)
+# "Anna says we should ...": somebody else's wish, unless the person lets it count.
+_HANDS_ON = re.compile(
+    r"(?!i\b|we\b|you\b)(?:[\w'-]+ ){1,3}(?:says?|said|writes?|wrote|claims?|thinks?|asks?|asked"
+    r"|suggests?|told (?:me|us))\b",
+    re.IGNORECASE,
+)
 _PRAISES = re.compile(r"\b(?:great|good|fine|nice|cool|ok(?:ay)?)$", re.IGNORECASE)
 _SYMPTOM = re.compile(
-    r"[\"“„«](?=[^\"“„«”]*\b(?:error|exception|not|undefined|failed|cannot)\b)|\bthe (?:issue|problem|bug) is\b"
+    r"^(?:it|that|this)\b[^,]*\b(?:still|again)\b"
+    r"|[\"“„«](?=[^\"“„«”]*\b(?:error|exception|not|undefined|failed|cannot)\b)|\bthe (?:issue|problem|bug) is\b"
     r"|\b(?:looks?|seems?|feels?|is|are) (?:\w+ ){0,2}(?:odd|off|weird|strange|broken|missing|empty|blank|black|down"
     r"|slow)\b",
     re.IGNORECASE,
 )
+_MEANT = re.compile(r"\bnot (?:what|how) (?:the user|we)\b", re.IGNORECASE)  # which says only that it is wrong
 _ANNOUNCES = re.compile(
     r"^(?:\w+ )?(?:\w+ )?(?:things?|points?|notes?|comments?|questions?|feedback|sachen|dinge|punkte|cosas|choses"
     r"|cose|coisas|rzeczy|uwagi)\b(?: \w+)?\W*$",
@@ -59,6 +68,8 @@ def guiding(talk: Conversation, turn: Turn, place: Place) -> list[Instruction]:
     for sentence in sentences(turn.words):
         if (foreign and moves_on(sentence)) or reports_speech(sentence):
             continue
+        if _HANDS_ON.match(sentence) and not (place.reacts(turn) or place.heeded):
+            continue
         if _OWN_ACT.match(unfilled(sentence)) and not place.refuses:
             continue
         item = instruction(sentence, referent, foreign)
@@ -76,17 +87,18 @@ def guiding(talk: Conversation, turn: Turn, place: Place) -> list[Instruction]:
 
 def _counts(item: Instruction, turn: Turn, place: Place) -> bool:
     """Whether an instruction says how to work, and not only what to do next."""
-    if item.passing:
+    if item.passing or (item.asked and not (place.reacts(turn) or place.followed)):
         return False
     if place.refuses:
         return not item.chore or item.lasting or item.contrast or len(item.text) > _REASONED
     if is_tweak(item):
         return False
     if turn.first:
-        return item.noted or (item.lasting and not item.contrast and not item.chore)
+        return _reminds(item, place) or (item.lasting and not item.contrast and not item.chore)
     if (
         item.lasting
-        or item.contrast
+        or (item.contrast and (not item.chore or place.reacts(turn) or place.answers or place.heeded))
+        or _reminds(item, place)
         or ((item.reasoned or (item.forbids and place.heeded)) and not item.chore)
         or (place.by_example and (_POINTS_AT.search(item.text) or points_at_model(item.text)))
     ):
@@ -94,12 +106,17 @@ def _counts(item: Instruction, turn: Turn, place: Place) -> bool:
     return (not item.chore or (item.reasoned and place.at_once)) and (place.reacts(turn) or place.answers)
 
 
+def _reminds(item: Instruction, place: Place) -> bool:
+    """Whether something is said to be kept in mind, and is more than an aside: with why, or the agent takes it up."""
+    return item.noted and (item.lasting or item.reasoned or place.heeded)
+
+
 def _states(item: Instruction, turn: Turn, place: Place) -> bool:
     """Whether a sentence that commands nothing says by its place in the dialogue how things are to be."""
     bare = item.text.rstrip(".!")
     reacts = place.redone or place.refuses or place.resumes
     least = _LEAST_WORDS - reacts
-    if turn.first and not place.refuses and not item.noted:
+    if turn.first and not place.refuses and not _reminds(item, place):
         return False
     if item.passing or goes_on(bare) or _weight(bare) < least or _PRAISES.search(bare):
         return False
@@ -107,17 +124,21 @@ def _states(item: Instruction, turn: Turn, place: Place) -> bool:
         return False
     if tells_problem(bare) or _SYMPTOM.search(bare) or _ANNOUNCES.match(bare):
         return False
+    if is_tweak(item) or _MEANT.search(bare):
+        return False
     if bare.lower().startswith(("you ", "you'")) and not (item.lasting or item.contrast):
         return False  # a reproach, of no use to who was not there
     if brings_paste(turn) and not (place.refuses or item.lasting or item.contrast):
         return False  # it introduces what was pasted
     if reacts:
         return True
-    if is_report(turn) or (place.admitted is not None and not place.answers):
+    if not place.answers and (is_report(turn) or place.admitted is not None):
         return False  # a problem, or a fact set against the agent's
-    if item.lasting or item.contrast:
+    if item.lasting or item.contrast or _reminds(item, place):
         return True
     if states_fact(bare) or _OF_THEMSELVES.search(bare):
+        return False
+    if place.heeded and (_DEPENDS.match(bare) or _ELSEWHERE.search(bare)):
         return False
     if place.heeded or (place.by_example and points_at_model(bare)):
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from acemem.memory.function_words import ENGLISH
 from acemem.memory.learn.offline.language import foreign_language, is_foreign
@@ -20,7 +20,7 @@ _FILLER = re.compile(
     # A bare "no" may belong to a noun ("no mocks"); with a comma or before a clause it is an answer.
     r"|no(?=\s*[,.!;:—–-]|\s+(?:i|we|you|it|that|this|use|don't|dont|do|not|just|the|please|wait|let's|stop|keep)\b)"
     r"|that(?:'|’)?s (?:wrong|not right|incorrect)|finally|exactly|i think|i guess|maybe|again|remember that"
-    r"|so basically|first of all|fyi|btw|(?:if|in case) (?:it|that) helps"
+    r"|so basically|first of all|fyi|btw|by the way|for (?:later|the record)|(?:if|in case) (?:it|that) helps"
     r"|i(?:'ve)? (?:just )?(?:checked|looked|tested|verified)(?=\s*[,:]))"
     r"(?![\w'’-]|\s+(?:need\b|idea\b|point\b|way\b|longer\b|one\b|sure\b))[\s,.!?:;…—–-]*)+",
     re.IGNORECASE,
@@ -28,8 +28,8 @@ _FILLER = re.compile(
 # "Point 4: ...": the list that the number belongs to is not there any more.
 _LABEL = re.compile(r"^(?:(?:point|item|step|comment|question|punkt|punto|re) )?#?\d{1,2} ?[:.)] ", re.IGNORECASE)
 _LASTING = re.compile(
-    r"\b(?:always|never|from now on|in (?:the )?future|every time|each time|whenever|going forward|next time|prefer"
-    r"|rather|do(?:n't| not)|dont|stop|avoid|must (?:not|never|always)|no more|not allowed|remember|forgot"
+    r"\b(?:always|never(?! mind)|from now on|in (?:the )?future|every time|each time|whenever|going forward|next time"
+    r"|prefer|rather|do(?:n't| not)|dont|stop|avoid|must (?:not|never|always)|no more|not allowed|remember|forgot"
     r"|forget|keep in mind"
     r"|(?:ask|check|confirm|tell|show|wait|stop|read|look)\b[^.]{0,40}\bbefore"
     r"|(?:ask|confirm|tell|show) (?:me|us)\b[^.]{0,40}\bfirst"
@@ -37,7 +37,7 @@ _LASTING = re.compile(
     r"|всегда|никогда)\b|总是|不要|しないで",
     re.IGNORECASE,
 )
-_FORBIDS = re.compile(r"(?:please |just |also )*(?:do not|don't|dont|stop|avoid)\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"\b(?:please |just |also )*(?:do not|don't|dont|stop|avoid)\b", re.IGNORECASE)
 # What people put before a fact that is to be kept in mind, and warnings.
 _NOTED = re.compile(
     r"\b(?:fyi|btw|by the way|for (?:later|the record|your information|next time|reference)|careful|watch out|beware"
@@ -56,7 +56,7 @@ _REASON = re.compile(
 _CONTRAST = re.compile(
     r"\b(?:instead|rather than|in place of|as opposed to|no longer|anstatt|statt|stattdessen|plutôt|au lieu|en lugar"
     r"|en vez|invece|em vez|zamiast|yerine|вместо)\b|[,;—–-] (?:not|nicht|no|pas|non|nie|не) \w|\bke?in\w* \w+, \w"
-    r"|[\w`/)] not (?:in |on |with |the |an? )?[\w`./-]+\W*$|而不是|代わりに|改用",
+    r"|(?<=[\w`/)])(?<!\bdo) not (?:in |on |with |the |an? )?[\w`./-]+\W*$|而不是|代わりに|改用",
     re.IGNORECASE,
 )
 # Verbs that say how to work; what any other command asks for is done once.
@@ -65,7 +65,10 @@ _METHOD = re.compile(
     r"|respect|never|do not|don't|dont|stop)\b",
     re.IGNORECASE,
 )
-_LITTLE = re.compile(r"\binstead\W*$|\b(?:instead of|rather than|not)\W+\d[\w.%]*\W*$", re.IGNORECASE)
+_LITTLE = re.compile(
+    r"\d\S* instead\W*$|\d\S* (?:\w+ )?(?:instead of|rather than|not|statt|en vez de|au lieu de|invece di|zamiast) \d",
+    re.IGNORECASE,
+)
 # Without what "that" stands for, nobody can follow it later.
 _POINTS_AWAY = re.compile(
     r"^(?:do not )?(?:\w+ (?:that|this|it|them|those|these|so)(?: (?:one|here|there|again|back|then|now))*\W*$"
@@ -81,6 +84,7 @@ _AFTER_VERB = frozenset(
     "sure the a an all this that these those it them me us my your our its his their every each both some any more"
     " another in on to with from into up out off back down everything".split()
 )
+_CODE = re.compile(r"`[^`]*`")
 _THIRD_PERSON = re.compile(r"\w+\w[^su]s$")
 _MODAL = re.compile(r"\b(?:should|must|has to|have to|needs? to)\b", re.IGNORECASE)
 _NEVER_AFTER_VERB = frozenset("as of than like per is".split())
@@ -106,13 +110,18 @@ _QUESTION = re.compile(
     r"|\b(?:can|could|would|will|should|may|do|does|did|is|are) (?:i|you|we|it|there|they)\b",
     re.IGNORECASE,
 )
+_DOUBTS = re.compile(
+    r"(?:and |but |so )*(?:why|how come|is|are|do|does|did|was|were|isn't|aren't|doesn't)\b(?! not)", re.I
+)
+_REPROACH = re.compile(r"why (?:are|aren't) (?:you|we)\b|.{0,30}\b(?:still|keep)\b", re.IGNORECASE)
 _ASKS_UNMARKED = re.compile(
-    r"^(?:(?:does|did|is|are|can|could|would|has) (?:[\w-]+ ){2,}|(?:why|how|where) (?:\w+ )|what (?:is|are"
-    r"|does|do)\b)",
+    r"^(?:(?:does|did|is|are|can|could|would|has) (?:[\w-]+ ){2,}|(?:why|how|where) (?:\w+ )"
+    r"|(?:what|who|which)\b(?! (?:i|we|you|they|matters?|counts?)\b)"
+    r"(?:[^,]* (?:is|are|was|do|does|did|[a-z]+[^s]s)\b))",
     re.IGNORECASE,
 )
 _OF_ME = re.compile(r"i\b", re.IGNORECASE)
-_POLITE = re.compile(r"^(?:but )?(?:tell me|let me|correct me|feel free|you know)\b", re.IGNORECASE)
+_POLITE = re.compile(r"^(?:but )?(?:tell me|let me|correct me|feel free|you know|never mind|ignore)\b", re.IGNORECASE)
 _ADDS = re.compile(
     r"^(?:and|also|plus|another thing|one more thing|besides|und|außerdem|y(?= )|además|et(?= )|aussi|e(?= )"
     r"|inoltre|além disso|oraz"
@@ -134,6 +143,7 @@ class Instruction:
     reasoned: bool  # said with its reason
     passing: bool  # said for the moment only
     adds: bool  # opened as one more thing
+    asked: bool = False  # put as a question, which the agent may only answer
     stated: bool = False  # without the form of an instruction: its place in the dialogue has to make it one
 
 
@@ -147,14 +157,22 @@ def instruction(sentence: str, referent: str = "", foreign: bool | None = None) 
         return None
     foreign = is_foreign(bare) if foreign is None else foreign
     text = _command(bare, referent, foreign)
+    clause = bare  # of the sentence, that which commands
     if text is None and not bare.endswith("?") and (tail := _TURNS.split(bare)[-1]) != bare:
-        text = _command(unfilled(tail), referent, foreign)
+        clause = unfilled(tail)
+        text = _command(clause, referent, foreign)
     if text is None:
         return None
     text = _PLEASE.sub("", text)
     if _POINTS_AWAY.match(text):
         return None
-    return _instruction(text, bare, sentence, foreign, stated=False)
+    item = _instruction(text, bare, sentence, foreign, forbids=_FORBIDS.match(clause) is not None)
+    return replace(item, asked=_inquires(sentence, clause))
+
+
+def _inquires(sentence: str, clause: str) -> bool:
+    asks_back = sentence.rstrip().endswith("?") or _DOUBTS.match(clause) is not None
+    return asks_back and _REPROACH.match(clause) is None
 
 
 def _command(bare: str, referent: str, foreign: bool) -> str | None:
@@ -179,8 +197,15 @@ def statement(sentence: str, foreign: bool | None = None) -> Instruction | None:
 
 def orders(bare: str) -> bool:
     """Whether an English sentence is a bare command, whatever its verb."""
+    bare = _CODE.sub("0", bare)
     words = [word.strip(",.;:!()").lower() for word in bare.split()]
-    if len(words) < 3 or not words[0].isalpha() or words[0] in _NO_VERBS or words[0].endswith(("s", "ed", "ing", "ly")):
+    if (
+        len(words) < 3
+        or bare.split(maxsplit=1)[0][-1] in ",.;:!"
+        or not words[0].isalpha()
+        or words[0] in _NO_VERBS
+        or words[0].endswith(("s", "ed", "ing", "ly"))
+    ):
         return False
     if words[1] in _NEVER_AFTER_VERB:
         return False
@@ -193,7 +218,7 @@ def orders(bare: str) -> bool:
 
 def is_tweak(item: Instruction) -> bool:
     """Whether an order only wants the same thing a little different: 20 instead, 20 instead of 10."""
-    return item.chore and not item.lasting and not item.reasoned and _LITTLE.search(item.text) is not None
+    return not item.lasting and not item.reasoned and _LITTLE.search(item.text) is not None
 
 
 def _begins_with_verb(order: str) -> bool:
@@ -208,18 +233,18 @@ def asks(bare: str) -> bool:
     return bare.rstrip().endswith("?") and (_QUESTION.search(bare) is not None or foreign_language(bare) != "")
 
 
-def _instruction(text: str, bare: str, sentence: str, foreign: bool, stated: bool) -> Instruction:
-    forbids = _FORBIDS.match(bare)
+def _instruction(
+    text: str, bare: str, sentence: str, foreign: bool, stated: bool = False, forbids: bool = False
+) -> Instruction:
     # "Don't push" alone may hold for this time only: what else the sentence says decides.
-    told = (bare[forbids.end() :],) if forbids else (bare, text)
-    lasting = is_standing(bare) or any(map(_LASTING.search, told))
+    lasting = is_standing(bare) or _LASTING.search(_FORBIDS.sub("", bare) if forbids else bare) is not None
     if stated and _OF_ME.match(bare):
         lasting = False  # "I don't see it" forbids nothing
     passing = passes(bare, stated)
     return Instruction(
         text=ended(capital(plain(text) if foreign else from_user(plain(text)))),
-        forbids=forbids is not None,
-        lasting=(lasting or _NOTED.search(sentence) is not None) and not passing,
+        forbids=forbids,
+        lasting=lasting and not passing,
         reasoned=_REASON.search(bare) is not None,
         noted=_NOTED.search(sentence) is not None and not passing,
         contrast=_CONTRAST.search(bare) is not None,

@@ -8,6 +8,7 @@ _MOMENT = re.compile(
     # a point in time that passes
     r"\b(?:today|tonight|tomorrow|(?:right|just|for) now|(?:at|for) the moment"
     r"|this (?:time|once|week|morning|afternoon|evening)|(?:just|only|for) (?:this )?once|yet(?! another)"
+    r"|so far|since (?:the )?\d|since yesterday"
     # a purpose that is soon served
     r"|(?:just|only) for (?:a|an|one|the|this|that|my|me)\b|for (?:one|this one|this) \w+"
     r"|so (?:that )?i can \w+|temporar(?:y|ily)|one-?off|quick (?:look|check|test|try|fix)"
@@ -21,12 +22,16 @@ _MOMENT = re.compile(
     r"|\b(?:сегодня|завтра|сейчас|пока что|в этот раз|временно)\b|今天|今回|今日|这次|暂时|現在|现在",
     re.IGNORECASE,
 )
-# "don't deploy, the server is being moved": what is forbidden only as long as something else goes on.
+# What is only so as long as something else goes on: "the server is being moved", "I'm on the train".
 _MEANWHILE = re.compile(
-    r"^(?:please )?(?:do not|don't|dont|no|leave|skip)\b[^,;.]*(?:[,;.—–]| because| since| as| while)"
-    r"[^,;]*(?:'m|'s|'re|\bis|\bare|\bam|\bbe) (?:currently |still |just )?(?:being \w+|\w{2,}ing|busy|down|out)\b",
+    r"(?:'m|'s|'re|\b(?:is|are|am|be)) (?:(?:currently|still|just) (?:\w+ing|down|out|busy)|being (?!a|an|the)\w+"
+    r"|down|busy|away|offline|about to)\b"
+    r"|\bi(?:'m| am) (?:on|in|at) (?:the|a|my) (?:way|road|train|plane|bus|call|phone|meeting|airport|hotel|office)\b"
+    r"|^(?:please )?(?:do not|don't|dont|no|leave|skip)\b[^,;.]*(?:[,;.—–]| because| since| as| while)"
+    r"[^,;]*(?:'m|'s|'re|\bis|\bare|\bam|\bbe) \w{2,}ing\b",
     re.IGNORECASE,
 )
+_WHENEVER = re.compile(r"\b(?:if|when|whenever|once|in case|unless)\b", re.IGNORECASE)
 _NOW = re.compile(r"(?<!from )\bnow(?! on\b)", re.IGNORECASE)
 _OPENS = re.compile(r"^(?:and |so |ok(?:ay)?,? |then )*(?:now|ahora|jetzt|maintenant|teraz)\b[\s,]*", re.IGNORECASE)
 _ALSO = re.compile(
@@ -42,8 +47,9 @@ def passes(sentence: str, states: bool = False) -> bool:
     "Now" in front of it goes on with the work, and one that `states` how things are now says that they changed.
     """
     plain = _OPENS.sub("", sentence.replace("’", "'"))
-    patterns = (_MOMENT, _MEANWHILE) if states else (_MOMENT, _MEANWHILE, _NOW)
-    return any(pattern.search(plain) for pattern in patterns)
+    if _MOMENT.search(plain) or (not states and _NOW.search(plain)):
+        return True
+    return _MEANWHILE.search(plain) is not None and _WHENEVER.search(plain) is None
 
 
 def moves_on(sentence: str) -> bool:

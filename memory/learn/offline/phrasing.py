@@ -179,7 +179,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
     (_form(rf"^do{_NOT}\b (.+)$"), lambda match, _: f"Do not {match[1]}"),
     (
         _form(
-            r"^(?:please )?(?:always|never|stop|quit|avoid)\b .+$"
+            r"^(?:please )?(?:always|never(?! mind)|stop|quit|avoid)\b .+$"
             r"|^no (?:more )?[a-z][\w-]+(?: (?!since\b|yet\b|so far)[\w-]+){0,6}[.!]?$"
         ),
         _whole,

@@ -45,7 +45,9 @@ def leads_out(talk: Conversation, struggle: Struggle, step: Step) -> bool:
     words = shell.core(failed.command)
     # What is not installed under its name may be there behind a launcher: one word is then enough.
     missing = _UNAVAILABLE.search(struggle.error) is not None
-    if len(words) < (1 if missing else 2) or any(is_slip("", goal) or shell.only_looks(goal) or shell.is_inline(goal) for goal in goals):
+    if len(words) < (1 if missing else 2) or any(
+        is_slip("", goal) or shell.only_looks(goal) or shell.is_inline(goal) for goal in goals
+    ):
         return False
     got = set(shell.core(step.command))
     about = set(words[1:]) - _GENERIC

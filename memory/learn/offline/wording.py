@@ -33,7 +33,8 @@ _PERSONAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Dr|St)\.$", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])[\"')\]]*\s+|(?<=\S)\s+[\U0001f000-\U0001faff]+\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])[\"')\]]*\s+")
+_SMILE = re.compile("(?<=\\S) ?[\U0001f000-\U0001faff]+ ")  # between two sentences, where others put a full stop
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
 _PICTURE = re.compile("[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]+")
@@ -53,6 +54,15 @@ _SPEECH = re.compile(
     r"|сказал\w*)\b[^\"“„«]{0,30}[\"“„«][^\"”“»]{8}",
     re.IGNORECASE,
 )
+_QUOTE = re.compile(r":[ \t]*[\"“„«][^\"”“»\n]{16,}[\"”“»]")  # what follows a colon in quotation marks
+# What a line names, behind which somebody else's words stand in a paragraph of their own.
+_SOURCE = re.compile(
+    r"\b(?:logs?|output|console|terminal|readme|docs?|manual|wiki|changelog|says?|said|wrote|writes|show(?:s|ed)?"
+    r"|print(?:s|ed)?|report(?:s|ed)?|complain(?:s|ed)?|mail"
+    r"|message|warning|ticket|bot|review(?:er)?)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'd|i've|i'll|we|we're|let's|my|our|me|us|please|pls)\b", re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _SPACE = re.compile(r"\s+")
 
@@ -60,6 +70,8 @@ _SPACE = re.compile(r"\s+")
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, without list marks."""
     found: list[str] = []
+    if not text.isascii():
+        text = _SMILE.sub("\n", text)
     lines = (_LIST_MARK.sub("", line) for line in text.split("\n"))
     for part in (part.strip() for line in lines for part in _SENTENCE_END.split(line)):
         if not part:
@@ -79,11 +91,14 @@ def own_words(text: str) -> str:
     if len(text) > _READ_LIMIT:
         text = beginning(text, _READ_LIMIT // 2) + "\n\n" + ending(text, _READ_LIMIT // 2)
     text = _TAG_BLOCK.sub(" ", _TRIPLE.sub(" ", _FENCE.sub("\n\n", text)))
-    text = _REPORTED.sub(_without_report, _QUOTED.sub("", text))
+    text = _REPORTED.sub(_without_report, _QUOTE.sub(":", _QUOTED.sub("", text)))
     if len(text) > 1.5 * _OWN_LIMIT and text.count("\n") > 8:
         return _around_paste(text)
     paragraphs: list[str] = []
-    for block in re.split(r"\n\s*\n", text):
+    blocks = re.split(r"\n\s*\n", text)
+    for number, block in enumerate(blocks):
+        if number and _SOURCE.search(blocks[number - 1].rsplit("\n", 1)[-1]) and not _FIRST_PERSON.search(block):
+            continue
         lines = [line.rstrip() for line in block.split("\n")]
         kept = [line for line in lines if line.strip() and not _is_machine(line)]
         # A block of which the larger part is machine output was pasted whole; its stray prose lines belong to it.

@@ -82,8 +82,8 @@ def test_heeded_fact() -> None:
     ],
 )
 def test_aside(words: str, fact: str) -> None:
-    """What a person marks as an aside is a fact to be kept, though nothing changes by it."""
-    (insight,) = [i for i in started().human(words).says("ok").insights if i.type == "context"]
+    """What a person marks as an aside, and the agent notes, is a fact to be kept though nothing changes by it."""
+    (insight,) = [i for i in started().human(words).says("Noted.").insights if i.type == "context"]
 
     assert insight.text == fact
 
@@ -271,3 +271,25 @@ def test_pasted_material() -> None:
 def test_scope(words: str, scope: str) -> None:
     """A wish about a named thing belongs to the project, any other travels with the person."""
     assert one(started().refused(words, file_path="/work/shop/a.py").insights).scope == scope
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "words", "told"),
+    [
+        (
+            "Bash",
+            {"command": "make clean all"},
+            "that's ten minutes here, and the cache was never the cause",
+            "Do not run `make clean all`: that's ten minutes here, and the cache was never the cause.",
+        ),
+        (
+            "ExitPlanMode",
+            {},
+            "point 3: no new table, the events table has a type column",
+            "No new table, the events table has a type column.",
+        ),
+    ],
+)
+def test_what_a_refusal_points_at(tool: str, args: dict[str, str], words: str, told: str) -> None:
+    """A refusal names the refused command, and not the number of a point that nobody sees later."""
+    assert one(started().refused(words, tool, **args).says("I see.").insights).text == told

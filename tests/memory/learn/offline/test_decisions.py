@@ -50,7 +50,7 @@ def test_answer_under_a_heading() -> None:
     }
 
     assert one(Talk().human("go").add("answer", f"{question} → Skript", args=args).insights).text == (
-        "Tabelle: Skript, not Werkzeug or von Hand. Womit soll die Tabelle angelegt werden?"
+        "Tabelle (womit soll die Tabelle angelegt werden): Skript, not Werkzeug or von Hand."
     )
 
 
@@ -104,12 +104,10 @@ def test_plan() -> None:
 
 
 def test_plan_without_sections() -> None:
-    """Of a plan that is one list the first points are told."""
+    """A plan that is only a list of steps under a name says what was done, not what holds."""
     plan = "# Reporting service\n\n1. One queue, read by two workers\n2. Results go to the archive bucket\n"
 
-    assert one(Talk().add("plan", plan).says("I will do it.").insights).text == (
-        "Reporting service. One queue, read by two workers. Results go to the archive bucket."
-    )
+    assert Talk().add("plan", plan).says("I will do it.").insights == []
 
 
 def test_plan_sent_again() -> None:
@@ -214,3 +212,55 @@ def test_confirmation_long_after() -> None:
         talk.human(words).says("It depends.")
 
     assert [i for i in talk.human("perfect").insights if i.type == "decision"] == []
+
+
+def test_answer_with_its_reason() -> None:
+    """A reason within an answer becomes a sentence of its own; only what was on offer is set against it."""
+    question = "What happens when the printer is away for a day?"
+    answer = "retry for two days - a weekend has to be survived - then park it"
+    options = [{"label": "Give up"}, {"label": "Retry forever"}]
+    args = {
+        "answers": {question: answer},
+        "questions": [{"question": question, "header": "Retries", "options": options}],
+    }
+
+    assert one(Talk().human("go").add("answer", f"{question} → {answer}", args=args).insights).text == (
+        "Retries (what happens when the printer is away for a day): Retry for two days, then park it. "
+        "A weekend has to be survived."
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "told"),
+    [
+        ("Should prices be stored gross or net?", "net", "Should prices be stored gross or net: Net."),
+        (
+            "Where shall I put the retry logic?",
+            "in the gateway. services don't retry on their own",
+            "Where shall I put the retry logic: In the gateway. Services don't retry on their own.",
+        ),
+    ],
+)
+def test_answer_in_prose(question: str, words: str, told: str) -> None:
+    """A short answer is told with the question it answers, once work follows."""
+    talk = Talk().human("build it").says(f"The page is there. {question}").human(words)
+
+    assert one(talk.edits("/work/shop/a.ts", "a", "b").says("Done.").insights).text == told
+
+
+def test_answer_about_the_next_step() -> None:
+    """Which step comes next is no decision."""
+    talk = Talk().human("build it").says("Should I commit now or wait?").human("commit")
+
+    assert talk.runs("git commit -m x").says("Done.").insights == []
+
+
+def test_answer_taken() -> None:
+    """What the agent answered to a question is decided when the person has it built in."""
+    talk = Talk().human("build it").edits("/work/shop/a.ts", "a", "b").says("Done.")
+    talk.human("and what if two jobs run at once?")
+    talk.says("The last one wins. A `lock` with a queue runs the jobs one after another.").human("put that in")
+
+    assert one(talk.edits("/work/shop/a.ts", "b", "lock(b)").says("It is in.").insights).text == (
+        "A `lock` with a queue runs the jobs one after another."
+    )

@@ -87,8 +87,6 @@ def test_clipped(text: str, limit: int) -> None:
     assert cut == " ".join(text.split()) or cut.endswith("…")
 
 
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
