@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity integration fuzz kills cycles bench clean
+.PHONY: demo test lint types parity integration fuzz kills cycles bench learning clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -33,6 +33,10 @@ cycles: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py --data $(DATA)
+
+# The feedback simulation on forty fresh seeds; about an hour on two cores.
+learning: $(STAMP)
+	$(BIN)/python benchmarks/learning.py --data $(DATA) --jobs 2
 
 # The shipped model against the original one; needs torch, so it has an environment of its own.
 parity: .venv-parity/.installed

@@ -215,7 +215,7 @@ def _use(rng: random.Random, wording: Wording, rule: Rule, way: str) -> list[Sai
         more = rng.choice(("", "", " 2>&1 | tail -20", " --color=never"))
         return [Said("assistant", rng.choice(OTHER_TALK)), _shell(f"{rule.command}{more}", "done")]
     if way == "file":
-        return [Said("call", "", "Read", {"file_path": f"/work/shop/{rule.file}"}, "1\tname = 'shop'\n2\tsize = 4")]
+        return [Said("call", "", "Read", {"file_path": f"/srv/shop/{rule.file}"}, "1\tname = 'shop'\n2\tsize = 4")]
     return [Said("assistant", rng.choice(OTHER_TALK)), *_edit(rng)]  # it does as the rule says, and nothing shows it
 
 
@@ -229,7 +229,7 @@ def _trick(rng: random.Random, wording: Wording, session: Planned, rule: Rule, b
     act = (
         _shell(rule.command, "ok")
         if rule.command
-        else Said("call", "", "Read", {"file_path": f"/work/shop/{rule.file}"}, "1\tx = 1")
+        else Said("call", "", "Read", {"file_path": f"/srv/shop/{rule.file}"}, "1\tx = 1")
     )
     what = rule.command or rule.file
     if trick == "disclaimed":
@@ -255,7 +255,7 @@ def _shell(command: str, output: str, failed: bool = False) -> Said:
 
 def _edit(rng: random.Random) -> list[Said]:
     name = rng.choice(("orders", "invoice", "worker", "client"))
-    args = {"file_path": f"/work/shop/src/{name}_{rng.randint(1, 99)}.py", "old_string": "a = 1", "new_string": "a = 2"}
+    args = {"file_path": f"/srv/shop/src/{name}_{rng.randint(1, 99)}.py", "old_string": "a = 1", "new_string": "a = 2"}
     return [Said("call", "", "Edit", args, "The file has been updated.")]
 
 
@@ -322,7 +322,7 @@ def _claude_code(session: Planned) -> tuple[str, str]:
                 "uuid": f"{session.id}-{len(records)}",
                 "sessionId": session.id,
                 "timestamp": at,
-                "cwd": "/work/shop",
+                "cwd": "/srv/shop",
                 "message": {"role": role, "content": content},
             }
         )
@@ -348,7 +348,7 @@ def _claude_code(session: Planned) -> tuple[str, str]:
 
 def _codex(session: Planned) -> tuple[str, str]:
     records: list[dict[str, Any]] = []
-    meta = {"id": session.id, "cwd": "/work/shop", "originator": "codex_cli_rs", "source": "cli"}
+    meta = {"id": session.id, "cwd": "/srv/shop", "originator": "codex_cli_rs", "source": "cli"}
     for number, at, step in _times(session):
         if not records:
             records.append({"timestamp": at, "type": "session_meta", "payload": meta})
@@ -417,7 +417,7 @@ def _opencode(session: Planned) -> tuple[str, str]:
             tool = "bash" if "command" in step.args else step.tool.lower()
             part = {"id": f"prt_{number}", "type": "tool", "tool": tool, "callID": f"o{number}", "state": state}
         messages.append({"info": info | {"role": role}, "parts": [part]})
-    info = {"id": session.id, "directory": "/work/shop", "time": {"created": int(session.began * 1000)}}
+    info = {"id": session.id, "directory": "/srv/shop", "time": {"created": int(session.began * 1000)}}
     return f"{session.id}.json", json.dumps({"info": info, "messages": messages})
 
 
@@ -425,7 +425,7 @@ def _pi(session: Planned) -> tuple[str, str]:
     records: list[dict[str, Any]] = []
     for number, at, step in _times(session):
         if not records:
-            records.append({"type": "session", "version": 3, "id": session.id, "timestamp": at, "cwd": "/work/shop"})
+            records.append({"type": "session", "version": 3, "id": session.id, "timestamp": at, "cwd": "/srv/shop"})
         message: dict[str, Any]
         if step.kind == "human":
             message = {"role": "user", "content": [{"type": "text", "text": step.text}]}

@@ -212,18 +212,6 @@ class Store:
                 return True
         return False
 
-    def vectors(self) -> tuple[list[str], Vector]:
-        """Ids and unit vectors (n, dimension) of all live bullets, in order of id."""
-        import numpy as np
-
-        def read(table: Any) -> tuple[list[str], Vector]:
-            rows = table.search().where("status != 'archived'").select(["id", "vector"]).to_arrow().sort_by("id")
-            flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            return rows["id"].to_pylist(), flat.reshape(len(rows), -1).astype(np.float32)
-
-        nothing: tuple[list[str], Vector] = ([], np.zeros((0, self.fingerprint.dimension), np.float32))
-        return self._read(read, nothing)
-
     def faces(self) -> dict[str, tuple[str, ...]]:
         """Text, kind, scope, section and status of every row by its id.
 

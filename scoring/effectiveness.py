@@ -57,14 +57,3 @@ def score(marks: Iterable[Mark], weights: Weights) -> float:
     """
     total = math.fsum(mark.weight * (weights.helpful if mark.helpful else weights.harmful) for mark in marks)
     return round(total, 9) + 0.0  # adding zero turns -0.0, which would be shown with its sign, into 0.0
-
-
-def counts(marks: Iterable[Mark]) -> tuple[int, int]:
-    """Count the helpful and the harmful marks, each as one whatever its weight."""
-    helpful = harmful = 0
-    for mark in marks:
-        if mark.helpful:
-            helpful += 1
-        else:
-            harmful += 1
-    return helpful, harmful

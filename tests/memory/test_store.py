@@ -118,24 +118,12 @@ def test_writing_the_same_state_twice_changes_nothing(memory: Memory) -> None:
     assert memory.home.store.count() == 5
 
 
-def test_all_live_vectors_can_be_had_in_order_of_id(memory: Memory) -> None:
-    """Archived bullets are not among them."""
-    bullets = memory.add(TEXTS)
-    memory.forget(bullets[0].id)
-    memory.home.sync()
-    ids, vectors = memory.home.store.vectors()
-    live = sorted(bullets[1:], key=lambda bullet: bullet.id)
-    assert ids == [bullet.id for bullet in live]
-    assert np.array_equal(vectors, memory.home.vectors(live))
-
-
 def test_a_store_that_was_never_written_is_empty(tmp_path: Path) -> None:
     """Asking it anything makes nothing and finds nothing."""
     store = Store(tmp_path / "none", Fingerprint("hashing:8", "1", 8, "0" * 64))
     assert (store.count(), store.faces(), store.needs_tidying()) == (0, {}, False)
     assert store.nearest(np.ones(8, np.float32), EVERYTHING, 3) == []
     assert (len(store.shelf(EVERYTHING)), store.version()) == (0, None)
-    assert store.vectors()[1].shape == (0, 8)
     assert not (tmp_path / "none").exists()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acemem.scoring.effectiveness import DEFAULT_WEIGHTS, Mark, Weights, counts, score
+from acemem.scoring.effectiveness import DEFAULT_WEIGHTS, Mark, Weights, score
 from tests.strategies import histories, marks, weights
 
 
@@ -62,16 +62,9 @@ def test_a_helpful_mark_never_lowers_the_score_and_a_harmful_one_never_raises_it
 @given(histories())
 def test_the_score_is_finite_and_bounded_by_the_counts(history: list[Mark]) -> None:
     """No bullet scores above 0.3 per helpful mark or below -0.5 per harmful one."""
-    helpful, harmful = counts(history)
+    helpful = sum(mark.helpful for mark in history)
+    harmful = len(history) - helpful
     assert -0.5 * harmful - 1e-9 <= score(history, DEFAULT_WEIGHTS) <= 0.3 * helpful + 1e-9
-
-
-@given(histories())
-def test_counts_leave_no_mark_out(history: list[Mark]) -> None:
-    """Every mark is counted once, as helpful or as harmful, whatever its weight."""
-    helpful, harmful = counts(history)
-    assert helpful == len([mark for mark in history if mark.helpful])
-    assert helpful + harmful == len(history)
 
 
 @pytest.mark.parametrize("helpful", [0.0, -0.3, math.nan, math.inf])

@@ -15,7 +15,7 @@ from acemem.memory.learn.offline.edit_errors import refused_edits
 from acemem.memory.learn.offline.facts import facts
 from acemem.memory.learn.offline.failures import resolved_failures
 from acemem.memory.learn.offline.findings import given_problems, repaired_faults, reproductions
-from acemem.memory.learn.offline.noise import holds_secret
+from acemem.memory.learn.offline.noise import is_about_secret
 from acemem.memory.learn.offline.reports import reported_problems
 from acemem.memory.learn.offline.ways import found_elsewhere
 from acemem.memory.learn.offline.wording import alike, stems
@@ -67,7 +67,7 @@ def _worth_keeping(insight: Insight) -> bool:
         len(stems(insight.text)) >= 1
         and len(insight.text) >= 6
         and bool(insight.sources)
-        and not holds_secret(insight.text)
+        and not is_about_secret(insight.text)
     )
 
 

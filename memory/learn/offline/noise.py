@@ -105,7 +105,7 @@ def silences_check(old: str, new: str) -> bool:
     return len(_SILENCER.findall(new)) > len(_SILENCER.findall(old))
 
 
-def holds_secret(text: str) -> bool:
+def is_about_secret(text: str) -> bool:
     """Whether a secret or an address is what the text is about: little is left to learn without it.
 
     A text that says more is kept; what is secret in it goes when it is stored or shown.

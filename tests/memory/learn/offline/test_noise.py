@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acemem.memory.learn.offline.noise import holds_secret, is_shortcut, silences_check
+from acemem.memory.learn.offline.noise import is_about_secret, is_shortcut, silences_check
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_silencers(new: str) -> None:
 )
 def test_a_statement_about_a_secret_is_none(text: str) -> None:
     """Without the credential or the address nothing would be left to learn."""
-    assert holds_secret(text)
+    assert is_about_secret(text)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_a_statement_about_a_secret_is_none(text: str) -> None:
 )
 def test_a_statement_that_says_more_stays(text: str) -> None:
     """A secret in it goes later; versions, packages and hashes are none."""
-    assert not holds_secret(text)
+    assert not is_about_secret(text)
