@@ -70,6 +70,14 @@ def test_repair_by_command() -> None:
     assert one(failures(talk)).text.endswith("Run `npm run lint:fix` first.")
 
 
+@pytest.mark.parametrize("printed", ["", "\u2026"])
+def test_error_without_words(printed: str) -> None:
+    """A run that failed and said nothing is cured like any other, and there is nothing to tell of it."""
+    talk = Talk().human("go").runs("mise run lint", printed, error=True).edits("/work/shop/a_test.go", "os", "t")
+    talk.runs("mise run lint", printed, error=True).edits("/work/shop/b_test.go", "os", "t")
+    assert failures(talk.runs("mise run lint", "0 issues.").says("Done.")) == []
+
+
 def test_unresolved() -> None:
     """A cause without a later success is no lesson, whatever the agent claims."""
     talk = linting().says("The problem is that `os.Chdir` returns an error.").says("✅ All checks pass now!")
