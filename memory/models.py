@@ -28,6 +28,10 @@ EventType = Literal[
     "apart",  # a person says that `bullet` and `other` are two statements
     "conflict",  # `bullet` and `other` speak of one thing and advise the opposite
     "outcome",  # how a session ended, and which of the bullets shown to it were used
+    "import",  # statements or events came in from a file
+    "proposal",  # a suggested change to a context file
+    "decision",  # what became of a proposal: accepted, rejected, kept or reverted
+    "improve",  # sessions and statements were looked through for proposals
     "tune",  # an experiment with the ranking weights, and whether they were accepted
     "undo",  # takes back one earlier event
 ]

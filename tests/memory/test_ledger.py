@@ -162,7 +162,7 @@ def test_a_ledger_that_stays_locked_is_a_store_error(
     path: Path, ledger: Ledger, raw: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It names the file and says that another process holds it."""
-    monkeypatch.setattr("acemem.memory.ledger.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("acemem.memory.database.BUSY_SECONDS", 0.01)
     impatient = Ledger(path, DEFAULT_WEIGHTS)
     raw.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match=r"ledger\.db stayed locked"):
