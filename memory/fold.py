@@ -130,7 +130,6 @@ def _absorb(bullets: dict[str, Bullet], survivor: Bullet, other: str | None) -> 
     # leave neither of them live.
     if loser is None or loser.merged_into is not None or loser.id == survivor.id:
         return survivor
-    known = {source.key for source in survivor.sources}
     bullets[loser.id] = replace(
         loser,
         status="archived",
@@ -138,6 +137,12 @@ def _absorb(bullets: dict[str, Bullet], survivor: Bullet, other: str | None) -> 
         merged_into=survivor.id,
         marks=(),
     )
+    return absorbed(survivor, loser)
+
+
+def absorbed(survivor: Bullet, loser: Bullet) -> Bullet:
+    """The survivor of a merge with all that the loser had; its own words stay, its score is not summed up yet."""
+    known = {source.key for source in survivor.sources}
     return replace(
         survivor,
         marks=tuple(sorted((*survivor.marks, *loser.marks), key=lambda mark: mark.at)),

@@ -21,6 +21,7 @@ ALL_FAILED = 3
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--agent", metavar="A", help="Only this agent's logs.")
 @click.option("--since", metavar="AGE", help="Only logs changed within this time: 7d, 12h, 30m.")
+@click.option("--spooled", is_flag=True, help="Only the logs that hooks have left notes of.")
 @click.option("--max-sessions", type=click.IntRange(1), help="How many logs with something new to read, newest first.")
 @click.option("--focus", metavar="T", help="Only insights that speak of one of these words.")
 @click.option(
@@ -37,6 +38,7 @@ def command(
     files: tuple[Path, ...],
     agent: str | None,
     since: str | None,
+    spooled: bool,
     max_sessions: int | None,
     focus: str | None,
     extractor: str,
@@ -62,13 +64,15 @@ def command(
     spool = Spool(memory.home.path)
     notes = {} if files or agent or since else spool.waiting()
     if files:
-        if agent or since:
-            raise UsageError("--agent and --since choose among discovered logs; they mean nothing with FILE")
+        if agent or since or spooled:
+            raise UsageError("--agent, --since and --spooled choose among discovered logs; they mean nothing with FILE")
         paths = [log for file in files for log in catalog.logs_in(file)]
         limit = max_sessions
+    elif spooled and (agent or since):
+        raise UsageError("--spooled reads the logs that hooks name; --agent and --since choose among discovered ones")
     else:
         noted = [Path(note.log) for note in notes.values() if note is not None]
-        found = [path for _, path in found_logs(agent, since, memory.home.clock())]
+        found = [] if spooled else [path for _, path in found_logs(agent, since, memory.home.clock())]
         paths = list(dict.fromkeys([path for path in noted if path.exists()] + found))
         limit = max(len(noted), max_sessions or memory.home.settings.ingest_max_sessions)
     if extractor == "offline" and (models or dry_run):
@@ -91,6 +95,7 @@ def command(
         for item in report.admitted
         if item.verdict != "skipped"
     ]
+    lines += [f"blocked  {item.bullet.text}\n         {item.reason}" for item in report.admitted if item.is_blocked]
     lines.append(
         f"{report.sessions} sessions, {report.insights} insights: {report.added} added, {report.merged} merged, "
         f"{report.skipped} skipped; {report.unchanged} logs unchanged"

@@ -54,4 +54,6 @@ def command(
             heading = bullet.scope
             lines.append(f"[{heading}]")
         lines.append(bullet_line(bullet.id, bullet.score, bullet.kind, bullet.text, bullet.status))
+        if bullet.archived_because is not None:
+            lines.append(f"         archived: {bullet.archived_because}")
     out.emit([bullet.to_json() for bullet in bullets], lines)

@@ -47,6 +47,8 @@ def command(
     for hit in hits:
         bullet = hit.bullet
         lines.append(bullet_line(bullet.id, bullet.score, bullet.kind, bullet.text, bullet.status))
+        if bullet.archived_because is not None:
+            lines.append(f"         archived: {bullet.archived_because}")
         if hit.id in contested:
             lines.append(f"         contradicts {contested[hit.id]}, which is right is open: see `mem conflicts`")
         if explain:

@@ -13,6 +13,7 @@ from acemem.memory.errors import UsageError
 from acemem.memory.fold import sources_to
 from acemem.memory.home import Home
 from acemem.memory.insight import Insight, Kind, Source, Trust
+from acemem.memory.learn.dates import absolute
 from acemem.memory.ledger import text_hash
 from acemem.memory.models import SECTIONS, Bullet, Draft
 from acemem.memory.redaction.redaction import redact
@@ -27,12 +28,17 @@ NEIGHBOURS = 8
 ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # no letter that reads like another
 ID_LENGTH = 8
 
+ONE_DAY = 86_400.0
+
 Verdict = Literal["added", "merged", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A statement that asks to be remembered. `seen` is when its evidence speaks from, UTC seconds."""
+    """A statement that asks to be remembered. `seen` is when its evidence speaks from, UTC seconds.
+
+    `said` is when its words were spoken, where that is known for certain: their "yesterday" is the day before.
+    """
 
     text: str
     kind: Kind
@@ -43,6 +49,7 @@ class Candidate:
     seen: float
     sources: tuple[Source, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
+    said: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +60,17 @@ class Admitted:
     bullet: Bullet
     reason: str = ""
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether a tombstone kept it out."""
+        return self.verdict == "skipped" and self.bullet.status == "archived"
+
 
 def candidate_from(insight: Insight, project_scope: str, now: float) -> Candidate:
     """An insight as a candidate: in its bucket, and without the secrets its text or fields may hold."""
     bucket = bucket_of(insight)
     times = [source.ts for source in insight.sources if source.ts is not None]
+    is_one_day = bool(times) and max(times) - min(times) < ONE_DAY  # else nobody knows of which its words are
     shown = insight.to_json()["fields"]
     return Candidate(
         text=insight.text,
@@ -69,6 +82,7 @@ def candidate_from(insight: Insight, project_scope: str, now: float) -> Candidat
         seen=min(now, max(times, default=now)),  # a log from a clock that runs ahead must not look fresher than now
         sources=insight.sources,
         fields={name: _safe(value) for name, value in shown.items()},
+        said=min(times) if is_one_day else None,
     )
 
 
@@ -77,6 +91,7 @@ def admit(home: Home, candidates: Sequence[Candidate], *, by_hand: bool = False,
 
     Same words in the same scope, or a near duplicate of the same kind that no guard keeps apart, is further
     evidence for the bullet that is there. A tombstone keeps its statement out, unless a person asks `by_hand`.
+    Relative dates become days, by when the words were said; what a person says by hand is said now.
     `merge=False` stores each text as it is. Call it inside `home.store.writing()` with the table in sync, within a
     ledger transaction if more has to happen with it. Raises UsageError for an empty text.
     """
@@ -84,7 +99,7 @@ def admit(home: Home, candidates: Sequence[Candidate], *, by_hand: bool = False,
         for candidate in candidates:
             _check_length(candidate.text)
     desk = _Desk(home, by_hand)
-    ready = [_washed(candidate) for candidate in candidates]
+    ready = [_washed(candidate, candidate.seen if by_hand else candidate.said) for candidate in candidates]
     newcomers = [desk.newcomer(candidate) for candidate in ready]
     vectors = home.vectors(newcomers) if merge else None
     result: list[Admitted] = []
@@ -103,7 +118,7 @@ def admit(home: Home, candidates: Sequence[Candidate], *, by_hand: bool = False,
         result.append(Admitted(verdict, known, reason))
     home.ledger.append(drafts, home.clock())
     final = home.ledger.get_many({item.bullet.id for item in result})
-    return [Admitted(item.verdict, final[item.bullet.id], item.reason) for item in result]
+    return [_with_its_tombstone(replace(item, bullet=final[item.bullet.id])) for item in result]
 
 
 class _Desk:
@@ -223,6 +238,13 @@ class _Desk:
             ordinal += 1
 
 
+def _with_its_tombstone(item: Admitted) -> Admitted:
+    if not item.is_blocked:
+        return item
+    id, why = item.bullet.id, item.bullet.archived_because
+    return replace(item, reason=f"kept out by the tombstone {id} ({item.reason}): {why}; `mem restore {id}` ends that")
+
+
 def _against(newcomer: Bullet, opposed: Sequence[Opposed]) -> str:
     others = [pair.b.id if pair.a.id == newcomer.id else pair.a.id for pair in opposed]
     return f"contradicts {others[0]}: {opposed[0].reason}" if others else ""
@@ -251,8 +273,10 @@ def _check_length(text: str) -> None:
         )
 
 
-def _washed(candidate: Candidate) -> Candidate:
+def _washed(candidate: Candidate, said: float | None) -> Candidate:
     text = _kept(candidate.text, TEXT_LIMIT)
+    if said is not None:
+        text = one_line(absolute(text, said), TEXT_LIMIT)
     if not text:
         raise UsageError("the text of a bullet is empty; say in one sentence what is to be remembered")
     return replace(candidate, text=text, section=_kept(candidate.section, 80) or SECTIONS[candidate.kind])

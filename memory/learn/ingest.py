@@ -40,6 +40,7 @@ class Report:
     added: int = 0
     merged: int = 0
     skipped: int = 0
+    blocked: int = 0  # of the skipped, those that a tombstone kept out
     credited: int = 0  # bullets that were used in what went well
     blamed: int = 0  # bullets that were used in what went wrong
     unchanged: int = 0
@@ -57,6 +58,7 @@ class Report:
             "added": self.added,
             "merged": self.merged,
             "skipped": self.skipped,
+            "blocked": self.blocked,
             "credited": self.credited,
             "blamed": self.blamed,
             "unchanged": self.unchanged,
@@ -238,6 +240,7 @@ def _take(
     report.added += sum(item.verdict == "added" for item in admitted)
     report.merged += sum(item.verdict == "merged" for item in admitted)
     report.skipped += sum(item.verdict == "skipped" for item in admitted)
+    report.blocked += sum(item.is_blocked for item in admitted)
 
 
 def _name(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from acemem.memory.errors import UsageError
 from acemem.memory.home import Home
 from acemem.memory.ledger import text_hash
 from acemem.memory.models import Bullet, Draft, Event, iso
+from acemem.memory.refine.candidates import Pairs, meeting, nearest, places
 from acemem.memory.refine.contradiction import contradicts
 from acemem.scoring.conflict import Counts, Verdict, probability_better, verdict
 from acemem.scoring.evidence import MARK_HALF_LIVES, aged, base_rate
@@ -19,8 +20,8 @@ from acemem.scoring.freshness import HALF_LIFE_DAYS
 if TYPE_CHECKING:
     from acemem.memory.store import Vector
 
-BLOCK = 2_048  # rows per matrix product: 16 MB of scores at a time
 NEAREST = 12  # of one bullet's neighbours so many are looked at, so that a crowded subject stays affordable
+TOLD_EVERY = 10_000  # pairs, a few seconds
 SAME_HEADING = 0.15  # what a scope and section in common add to a cosine, for they stand in front of the embedded text
 
 
@@ -98,68 +99,56 @@ class Conflict:
 
 
 def find_opposed(
-    bullets: Sequence[Bullet], vectors: Vector, least: float, known: Collection[frozenset[str | None]] = ()
+    bullets: Sequence[Bullet],
+    vectors: Vector,
+    least: float,
+    known: Collection[frozenset[str | None]] = (),
+    progress: Callable[[int, int], None] = lambda done, all: None,
 ) -> list[Opposed]:
     """Pairs of bullets that can meet in one prompt, lie at a cosine of `least` or more, and advise opposites.
 
     `vectors` is (len(bullets), dimension), unit length rows; `known` are pairs of ids that need no second look.
     Closest first. Of each bullet only the nearest few neighbours are looked at.
     """
+    import numpy as np
+
+    sections = np.unique([f"{b.scope}\n{b.section}" for b in bullets], return_inverse=True)[1].reshape(-1)
+    under_one_heading = least_under(True, least)
+
+    def speaks_of_one(pairs: Pairs) -> Any:
+        return (sections[pairs.first] != sections[pairs.second]) | (pairs.cosines >= under_one_heading)
+
+    near = nearest(meeting(vectors, [b.scope for b in bullets], least), NEAREST, places(bullets), speaks_of_one)
+    near = near.where(np.lexsort((near.second, near.first)))  # so that each text is taken apart few times
     found = []
-    for cosine, i, j in _near(bullets, vectors, least):
+    rows = zip(near.first.tolist(), near.second.tolist(), near.cosines.tolist(), strict=True)
+    for done, (i, j, cosine) in enumerate(rows):
+        if done and done % TOLD_EVERY == 0:
+            progress(done, len(near))
         first, second = sorted((bullets[i], bullets[j]), key=lambda bullet: bullet.id)
-        if frozenset((first.id, second.id)) in known:
-            continue
-        # Rounded, since the last bits of a product depend on where in a block it stands.
-        opposed = oppose(first, second, round(cosine, 4), least)
-        if opposed is not None:
-            found.append(opposed)
+        if frozenset((first.id, second.id)) not in known:
+            opposed = oppose(first, second, cosine, least)
+            if opposed is not None:
+                found.append(opposed)
     return sorted(found, key=lambda pair: (-pair.cosine, pair.a.id, pair.b.id))
 
 
 def oppose(a: Bullet, b: Bullet, cosine: float, least: float) -> Opposed | None:
     """The conflict of two bullets at this cosine of their embedded texts, if there is one."""
-    if not can_meet(a.scope, b.scope) or cosine < least_between(a, b, least):
+    if not can_meet(a.scope, b.scope) or cosine < least_under((a.scope, a.section) == (b.scope, b.section), least):
         return None
     reason = contradicts(a.text, b.text)
     return None if reason is None else Opposed(a, b, cosine, reason)
 
 
-def least_between(a: Bullet, b: Bullet, least: float) -> float:
-    """The cosine from which these two speak of one subject, given that of two with different headings."""
-    same = (a.scope, a.section) == (b.scope, b.section)
-    return min(least + SAME_HEADING, (1 + least) / 2) if same else least
+def least_under(one_heading: bool, least: float) -> float:
+    """The cosine from which two speak of one subject, given that of two with different headings."""
+    return min(least + SAME_HEADING, (1 + least) / 2) if one_heading else least
 
 
 def can_meet(scope: str, other: str) -> bool:
     """Whether bullets of both scopes can stand before one prompt: not those of two projects, or two agents."""
     return scope == other or scope.partition(":")[0] != other.partition(":")[0]
-
-
-def _near(bullets: Sequence[Bullet], vectors: Vector, least: float) -> Iterator[tuple[float, int, int]]:
-    import numpy as np
-
-    if not bullets:
-        return
-    scopes = [bullet.scope for bullet in bullets]
-    sorts = [scope.partition(":")[0] for scope in scopes]
-    scope, sort = (np.unique(names, return_inverse=True)[1] for names in (scopes, sorts))
-    taken: set[tuple[int, int]] = set()
-    for start in range(0, len(bullets), BLOCK):
-        rows = slice(start, start + BLOCK)
-        scores = vectors[rows] @ vectors.T
-        meet = (scope[rows, None] == scope[None, :]) | (sort[rows, None] != sort[None, :])
-        scores[~meet] = -1
-        scores[np.arange(len(scores)), np.arange(start, start + len(scores))] = -1
-        best = min(NEAREST, len(bullets) - 1)
-        nearest = np.argpartition(-scores, best - 1, axis=1)[:, :best] if best > 0 else np.zeros((len(scores), 0), int)
-        for at, others in enumerate(nearest):
-            i = start + at
-            for j in (int(other) for other in others):
-                pair = (min(i, j), max(i, j))
-                if scores[at, j] >= least and pair not in taken:
-                    taken.add(pair)
-                    yield float(scores[at, j]), *pair
 
 
 def told_apart(events: Sequence[Event]) -> set[frozenset[str | None]]:

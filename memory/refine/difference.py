@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import pairwise
 
 from acemem.memory.refine.statement import HUMPS, Token, parse, stem
@@ -86,6 +87,7 @@ def _is_same_place(a: str, b: str) -> bool:
     return long == short or long.endswith("/" + short) or ("/" not in long and long.startswith(short + "."))
 
 
+@lru_cache(maxsize=16_384)
 def _squashed(key: str) -> str:
     return re.sub(r"[\W_]+", "", key)
 

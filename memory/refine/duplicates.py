@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acemem.memory.models import Bullet
+from acemem.memory.refine.candidates import Pairs, joined, places, within
 from acemem.memory.refine.guards import keeps_apart
 
 if TYPE_CHECKING:
     from acemem.memory.store import Vector
-
-BLOCK = 2_048  # rows per matrix product: 16 MB of scores at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +40,37 @@ def find_duplicates(
 
     `vectors` is (len(bullets), dimension), unit length rows. Only bullets of one scope and one kind are compared.
     `told` are the pairs of ids that a person has said to be two. What is left has no pair to merge, so a second look
-    finds nothing. Merges are in the order in which they happen: a
-    survivor may be the loser of a later one.
+    finds nothing. Merges are in the order in which they happen: a survivor may be the loser of a later one.
     """
+    return merge(bullets, near(bullets, vectors, least), told)
 
-    def closest_first(pair: tuple[float, int, int]) -> tuple[float, list[str]]:
-        # As it is printed, since the last bits of a product depend on where in a block it stands; then by id.
-        return -round(pair[0], 4), sorted((bullets[pair[1]].id, bullets[pair[2]].id))
 
-    pairs = sorted(_pairs(bullets, vectors, least), key=closest_first)
+def near(bullets: Sequence[Bullet], vectors: Vector, least: float) -> Pairs:
+    """The pairs of one scope and one kind that lie near each other, closest first, then in order of their ids."""
+    import numpy as np
+
+    pairs = joined(within(vectors, [(bullet.scope, bullet.kind) for bullet in bullets], least))
+    place = places(bullets)
+    ends = np.sort(np.stack([place[pairs.first], place[pairs.second]]), axis=0)
+    return pairs.where(np.lexsort((ends[1], ends[0], -pairs.cosines)))
+
+
+def merge(
+    bullets: Sequence[Bullet],
+    pairs: Pairs,
+    told: Collection[frozenset[str | None]] = (),
+    judged: Collection[frozenset[str | None]] = (),
+) -> tuple[list[Merge], list[Apart]]:
+    """What becomes of near pairs, closest first; of those `judged`, somebody has said that the two are one."""
     gone: set[int] = set()
     merges: list[Merge] = []
     apart: list[Apart] = []
-    for cosine, i, j in pairs:
+    for i, j, cosine in zip(pairs.first.tolist(), pairs.second.tolist(), pairs.cosines.tolist(), strict=True):
         if i in gone or j in gone:
             continue
-        reason = keeps_apart(bullets[i].text, bullets[j].text)
-        if frozenset((bullets[i].id, bullets[j].id)) in told:
+        ids = frozenset((bullets[i].id, bullets[j].id))
+        reason = None if ids in judged else keeps_apart(bullets[i].text, bullets[j].text)
+        if ids in told:
             reason = "a person said that these are two"
         if reason is not None:
             apart.append(Apart(bullets[i], bullets[j], cosine, reason))
@@ -68,22 +80,6 @@ def find_duplicates(
         merges.append(Merge(bullets[keep], bullets[drop], cosine))
     lost = {merge.loser.id for merge in merges}
     return merges, [pair for pair in apart if pair.a.id not in lost and pair.b.id not in lost]
-
-
-def _pairs(bullets: Sequence[Bullet], vectors: Vector, least: float) -> Iterator[tuple[float, int, int]]:
-    import numpy as np
-
-    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for at, bullet in enumerate(bullets):
-        groups[bullet.scope, bullet.kind].append(at)
-    for members in groups.values():
-        rows = vectors[members]
-        for start in range(0, len(members), BLOCK):
-            for other in range(start, len(members), BLOCK):
-                scores = rows[start : start + BLOCK] @ rows[other : other + BLOCK].T
-                for i, j in zip(*np.nonzero(scores >= least), strict=True):
-                    if start + i < other + j:
-                        yield float(scores[i, j]), members[start + int(i)], members[other + int(j)]
 
 
 def _worth(bullet: Bullet) -> tuple[bool, bool, int, float, float, str]:

@@ -31,13 +31,21 @@ def keeps_apart(a: str, b: str) -> str | None:
     difference = compare(first, second)
     if difference is None:
         return None
-    for guard in (
-        *(_polarity, _opposites, _values, _lone_values, _lone_demands, order),
-        *(_bounds, _degrees, _limits, _words, _lone_words),
-    ):
+    for guard in (*_CLEAR, *_DOUBTFUL):
         if reason := guard(difference):
             return reason
     return contradicts(first, second)
+
+
+def is_in_doubt(a: str, b: str) -> bool:
+    """Say whether plain words alone keep the two apart, which may mean the same in another way or may not."""
+    first, second = (a, b) if a <= b else (b, a)
+    difference = compare(first, second)
+    if difference is None or _symbols(first, second):
+        return False
+    if any(guard(difference) for guard in _CLEAR) or contradicts(first, second):
+        return False
+    return any(guard(difference) for guard in _DOUBTFUL)
 
 
 # The guards, in the order of what they find.
@@ -195,3 +203,10 @@ def _lone_words(d: Difference) -> str | None:
     common = min(len({t.key for t in a}) - len(d.only_a), len({t.key for t in b}) - len(d.only_b))
     more = max(d.only_a, d.only_b, key=len)
     return f"Only one of them speaks of {quoted(more)}." if len(more) >= max(2, common) else None
+
+
+_CLEAR = (
+    *(_polarity, _opposites, _values, _lone_values, _lone_demands, order),
+    *(_bounds, _degrees, _limits),
+)
+_DOUBTFUL = (_words, _lone_words)

@@ -66,7 +66,7 @@ _CAMEL = re.compile(r"[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z]\w*)+")
 HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=4_096)
 def parse(text: str) -> tuple[Token, ...]:
     """Take the statement apart, in its order; equal statements up to case, form and punctuation give equal keys."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("`", " ").replace('"', " ")
@@ -298,6 +298,7 @@ def stem(word: str) -> str:
     return _GROUP.get(base := root(word), base)
 
 
+@lru_cache(maxsize=16_384)
 def root(word: str) -> str:
     """Reduce an English word to what its own forms share."""
     if word in _IRREGULAR:

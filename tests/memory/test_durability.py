@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from click.testing import CliRunner
 
 from acemem import Memory, StoreError
 from acemem.cli.main import cli
+from tests.bullets import everything, mark, store
 from tests.logs import RULES, conversation, write_log
 
 KILLS = int(os.environ.get("MEM_KILLS", "6"))  # read now, for a test's surroundings have no such variables
@@ -212,6 +214,55 @@ def test_an_ingest_survives_kill_9(home: Path, tmp_path: Path, start: Start) -> 
     with reopened(home) as memory:
         assert {b.id: (b.text, b.sources, b.confidence) for b in memory.bullets(archived=True)} == expected
         assert memory.home.store.count() == len(expected)
+
+
+def test_refine_and_render_survive_kill_9(home: Path, project: Path, tmp_path: Path, start: Start) -> None:
+    """A plan is carried out or not, a context file old or new; the next refine and render finish the job."""
+    (project / "AGENTS.md").write_text("# Ours\n\nWritten by hand.\n", "utf-8")
+    with Memory.open(home, project) as memory:
+        for number in range(30):
+            store(memory, f"Statement number{number} of the{number} thing{number} here{number}.")
+        for end in ("", ".", "!", " "):
+            store(memory, f"Run all the tests with make test{end}", seen_in=["a", f"b{end}"])
+        mark(memory, store(memory, "Delete the lock file whenever the build hangs."), False, "p", "q")
+        failing = store(memory, "Prefer composition to inheritance in the domain layer.")
+        for rule in (failing, store(memory, "Ask before a table is dropped.")):
+            memory.promote(rule.id, force=True)
+        mark(memory, failing, True, *(f"s{n}" for n in range(12)))
+        mark(memory, failing, False, *(f"t{n}" for n in range(8)), explicit=False)
+        memory.home.sync()
+        memory.render()
+        before = everything(memory)
+    kept = [shutil.copytree(folder, tmp_path / f"kept-{folder.name}") for folder in (home, project)]
+    file = project / "AGENTS.md"
+    commands = [["refine", "--yes", "--project", str(project)], ["render", "--project", str(project)]]
+    begun = time.monotonic()
+    [worker] = start(commands)
+    finish(worker)
+    longest = time.monotonic() - begun
+    with Memory.open(home, project) as memory:
+        after, written = everything(memory), file.read_bytes()
+    old = (kept[1] / "AGENTS.md").read_bytes()
+    assert (before != after, old != written) == (True, True)
+    moments = random.Random()
+    for _ in range(KILLS):
+        for folder, copy in zip((home, project), kept, strict=True):
+            shutil.rmtree(folder)
+            shutil.copytree(copy, folder)
+        [worker] = start(commands, for_ever=True)
+        kill_after(worker, moments.uniform(0.0, longest))
+        with Memory.open(home, project) as memory:
+            assert everything(memory) in (before, after)
+        assert file.read_bytes() in (old, written)
+        mem(home, "doctor")
+        for command in commands:
+            mem(home, *command)
+        with Memory.open(home, project) as memory:
+            assert everything(memory) == after
+            assert memory.refine().is_empty
+            assert memory.home.store.count() == len(after)
+        assert file.read_bytes() == written
+        assert sorted(path.name for path in project.iterdir()) == [".git", "AGENTS.md"]
 
 
 # -- several at once --------------------------------------------------------------------------------

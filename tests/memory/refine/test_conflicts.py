@@ -86,7 +86,7 @@ class TestFinding:
 
     def test_blocks_do_not_change_what_is_found(self, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
         """The product is taken in blocks; pairs across their borders count as well."""
-        from acemem.memory.refine import conflicts
+        from acemem.memory.refine import candidates
 
         bullets = [
             a_bullet(f"id{n:06}", f"The {word} service listens on port {port}.")
@@ -94,7 +94,7 @@ class TestFinding:
         ]
         vectors = memory.home.vectors(bullets)
         whole = find_opposed(bullets, vectors, 0.3)
-        monkeypatch.setattr(conflicts, "BLOCK", 2)
+        monkeypatch.setattr(candidates, "BLOCK", 2)
         assert find_opposed(bullets, vectors, 0.3) == whole
         assert {frozenset((pair.a.id, pair.b.id)) for pair in whole} >= {
             frozenset((f"id{n:06}", f"id{n + 3:06}")) for n in range(3)

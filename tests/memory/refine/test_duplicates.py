@@ -57,32 +57,6 @@ def stores(draw: st.DrawFn) -> tuple[list[Bullet], Vector]:
 
 
 class TestPairs:
-    def test_the_blocked_product_equals_brute_force(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Every pair of one scope and kind at the threshold or above, whatever the size of a block."""
-        rng = np.random.default_rng(7)
-        vectors = rng.normal(size=(83, 8)).astype(np.float32)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        bullets = [
-            a_bullet(f"id{at:02}", scope=("global", "project:a")[at % 2], kind=("context", "failure")[at % 3 == 0])
-            for at in range(len(vectors))
-        ]
-        least = 0.5
-        expected = {
-            (bullets[i].id, bullets[j].id): float(vectors[i].astype(np.float64) @ vectors[j].astype(np.float64))
-            for i in range(len(bullets))
-            for j in range(i + 1, len(bullets))
-            if (bullets[i].scope, bullets[i].kind) == (bullets[j].scope, bullets[j].kind)
-        }
-        close = {pair: cosine for pair, cosine in expected.items() if cosine >= least}
-        assert all(abs(cosine - least) > 1e-5 for cosine in expected.values())  # no pair hangs on a rounding
-        assert len(close) > 30
-        for block in (1, 2, 7, 16, 2_048):
-            monkeypatch.setattr(duplicates, "BLOCK", block)
-            found = {
-                (bullets[i].id, bullets[j].id): cosine for cosine, i, j in duplicates._pairs(bullets, vectors, least)
-            }
-            assert found == pytest.approx(close, abs=1e-6)
-
     def test_only_bullets_of_one_scope_and_kind_are_compared(self) -> None:
         """The same words in another project, or as another kind, are another statement."""
         bullets = [a_bullet("a"), a_bullet("b", scope="project:x"), a_bullet("c", kind="failure")]

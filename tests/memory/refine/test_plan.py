@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from acemem import Bullet, Memory, NotFound, Plan, UsageError
-from acemem.memory.refine import plan as plans
+from acemem.memory.errors import StoreBusy
+from acemem.memory.home import Home
+from acemem.memory.models import Draft
+from acemem.memory.refine import application
 from acemem.memory.refine.plan import make_plan
 from acemem.scoring.evidence import base_rate
 from acemem.scoring.lifecycle import should_demote, should_prune
@@ -98,6 +101,26 @@ class TestApply:
         assert bad.archived_because == planned.pruned[0].reason
         assert after[worn["rule"].id].status == "active"
 
+    def test_a_merge_loses_nothing_but_a_wording(self, memory: Memory, clock: Clock) -> None:
+        """The survivor has the better words, and all sources, marks, trust, confidence and times of both."""
+        fill(memory, 8)
+        kept = store(memory, "Run all the tests with make test.", seen_in=["a", "b"], trust="agent", confidence=0.6)
+        clock.pass_days(1)
+        lost = store(memory, "run all the tests with make test", seen_in=["b", "c"], trust="agent", confidence=0.8)
+        mark(memory, kept, True, "x", "y")
+        clock.pass_days(1)
+        mark(memory, lost, False, "z")
+        kept, lost = memory.bullet(kept.id), memory.bullet(lost.id)
+        memory.refine()
+        both = memory.bullet(kept.id)
+        assert (both.text, both.confidence, both.created) == (kept.text, 0.8, kept.created)
+        assert both.confirmed == max(kept.confirmed, lost.confirmed)
+        assert both.marks == (*kept.marks, *lost.marks)
+        assert {source.key for source in both.sources} == {source.key for b in (kept, lost) for source in b.sources}
+        assert both.sessions == 3
+        assert both.score == pytest.approx(kept.score + lost.score)
+        assert memory.bullet(lost.id).text == lost.text
+
     def test_the_table_follows(self, memory: Memory, worn: dict[str, Bullet]) -> None:
         """Afterwards a search sees the plan's result without further writing."""
         memory.refine()
@@ -155,6 +178,58 @@ class TestApply:
         with pytest.raises(KeyboardInterrupt):
             memory.refine()
         assert (everything(memory), memory.home.ledger.head()) == before
+
+
+class TestName:
+    def test_a_plan_may_be_named(self, memory: Memory, worn: dict[str, Bullet]) -> None:
+        """The one that was shown is applied, though a prompt was answered meanwhile."""
+        shown = memory.refine(dry_run=True)
+        receipt = Draft("receipt", session="s1", data={"receipt": "r1", "hits": [{"id": worn["bad"].id}]})
+        memory.home.ledger.append([receipt], memory.home.clock())
+        done = memory.refine(plan=shown.id)
+        assert (done.id, done.applied) == (shown.id, True)
+
+    def test_another_than_the_named_one_is_not_applied(self, memory: Memory, worn: dict[str, Bullet]) -> None:
+        """What has changed since may have changed what ought to be done."""
+        shown = memory.refine(dry_run=True)
+        memory.feedback(worn["first"].id, helpful=True)
+        before = everything(memory), memory.home.ledger.head()
+        with pytest.raises(UsageError, match="has changed since plan"):
+            memory.refine(plan=shown.id)
+        assert (everything(memory), memory.home.ledger.head()) == before
+
+    def test_what_happens_while_it_is_made_makes_it_anew(
+        self, memory: Memory, worn: dict[str, Bullet], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Never is a plan carried out on a store that it was not made for."""
+        made: list[Plan] = []
+
+        def slowly(home: Home, progress: Callable[[str], None], unattended: bool) -> Plan:
+            made.append(make_plan(home, progress))
+            if len(made) == 1:
+                memory.feedback(worn["bad"].id, helpful=True)
+            return made[-1]
+
+        monkeypatch.setattr(application, "make_plan", slowly)
+        done = memory.refine()
+        assert len(made) == 2
+        assert done.id == made[1].id != made[0].id
+        assert memory.bullet(worn["bad"].id).status == "active"
+
+    def test_a_store_that_does_not_rest_is_busy(
+        self, memory: Memory, worn: dict[str, Bullet], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """After a few tries it gives up, and has changed nothing."""
+
+        def slowly(home: Home, progress: Callable[[str], None], unattended: bool) -> Plan:
+            plan = make_plan(home, progress)
+            memory.feedback(worn["first"].id, helpful=True)
+            return plan
+
+        monkeypatch.setattr(application, "make_plan", slowly)
+        with pytest.raises(StoreBusy, match="changed 3 times"):
+            memory.refine()
+        assert memory.bullet(worn["second"].id).status == "active"
 
 
 class TestUndo:
@@ -342,10 +417,11 @@ def test_progress_is_told_and_only_told(memory: Memory) -> None:
     """Each stage is named once, in order."""
     told: list[str] = []
     memory.refine(progress=told.append)
-    assert told == ["embedding", "comparing", "looking for conflicts", "judging", "writing"]
+    planning = ["embedding", "comparing", "judging", "looking for conflicts"]
+    assert told == ["folding evidence", *planning, "writing", "compacting"]
     told.clear()
     make_plan(memory.home, told.append)
-    assert told == ["embedding", "comparing", "looking for conflicts", "judging"]
+    assert told == planning
 
 
 def test_two_who_refine_at_once_do_it_once(open_memory: Callable[..., Memory]) -> None:
@@ -355,6 +431,6 @@ def test_two_who_refine_at_once_do_it_once(open_memory: Callable[..., Memory]) -
     mark(memory, bullets[0], False, "p", "q")
     shown = other.refine(dry_run=True)
     assert memory.refine().applied
-    late = plans.refine(other.home)
+    late = application.refine(other.home)
     assert late.is_empty
     assert late.id != shown.id
