@@ -90,8 +90,8 @@ def _stages(folder: Path) -> Iterator[tuple[str, str, Any, list[str]]]:
         lines = [bullet_line(rule.id, rule.score, rule.kind, rule.text, rule.status) for rule in rules]
         yield "promote", "What earned it becomes a rule (mem promote)", [rule.to_json() for rule in rules], lines
 
-        target = folder / "AGENTS.md"
-        target.write_text("# Shop\n\nThis line is the team's own and stays as it is.\n", "utf-8")
+        target = folder / "CLAUDE.local.md"  # what a person wants everywhere does not go into the team's file
+        target.write_text("# Shop\n\nThis line is Dana's own and stays as it is.\n", "utf-8")
         memory.render([target])
         document = target.read_text("utf-8")
         yield "render", "Rules in the context file (mem render)", {"document": document}, document.splitlines()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acemem import BadInput, StoreError
-from acemem.memory.context.block import BEGIN, END, put, read, replace_file
+from acemem.memory.context.block import BEGIN, END, UNFINISHED, put, read, replace_file
 
 PATH = Path("AGENTS.md")
 BLOCK = BEGIN + b"\n- a rule\n" + END
@@ -192,3 +192,42 @@ class TestFiles:
             replace_file(path, b"old\n", b"new\n")
         assert path.read_bytes() == b"old\n"
         assert os.listdir(folder) == ["AGENTS.md"]
+
+    def test_what_a_killed_write_left_is_cleared_away(self, tmp_path: Path) -> None:
+        """Once it is old; one that may still be under way stays, and so does every other file."""
+        folder = tmp_path / "docs"
+        folder.mkdir()
+        path = folder / "AGENTS.md"
+        path.write_bytes(b"old\n")
+        names = [f".AGENTS.md.old{UNFINISHED}", f".AGENTS.md.new{UNFINISHED}", ".AGENTS.md.swp"]
+        for name in names:
+            (folder / name).write_bytes(b"")
+        for name in (names[0], names[2]):
+            os.utime(folder / name, (1e9, 1e9))
+        replace_file(path, b"old\n", b"new\n")
+        assert sorted(os.listdir(folder)) == sorted([*names[1:], "AGENTS.md"])
+
+
+class TestFences:
+    OPEN = b"text\n```\ncode\n"
+
+    @pytest.mark.parametrize("before", [OPEN, b"~~~ js\n", b"```code``` in a line\n", b"   ````\n```\n"])
+    def test_a_fence_that_is_never_closed_hides_nothing(self, before: bytes) -> None:
+        """It is a slip of the pen, and a second block would be one too many."""
+        document = before + BLOCK + b"\nmore\n"
+        assert put(document, "- another", PATH) == document.replace(b"- a rule", b"- another")
+
+    def test_a_fence_put_around_our_block_does_not_lose_it(self) -> None:
+        """A stale copy would stay in the file; only what we wrote to the letter is taken for ours."""
+        document = b"```\n" + BLOCK + b"\n```\n"
+        assert put(document, "- another", PATH) == document.replace(b"- a rule", b"- another")
+
+    def test_an_example_beside_the_block_stays(self) -> None:
+        """Even one that looks like ours to the letter."""
+        example = b"```md\n" + BLOCK + b"\n```\n"
+        assert put(example + BLOCK + b"\n", "- another", PATH) == example + BLOCK.replace(b"a rule", b"another") + b"\n"
+
+    def test_a_block_keeps_its_line_ends(self) -> None:
+        """Whatever the text around it has, so that only changed lines change."""
+        document = b"a\r\nb\r\n" + BLOCK + b"\r\n"
+        assert put(document, "- a rule", PATH) == document
