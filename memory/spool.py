@@ -13,17 +13,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from acemem.memory.errors import BadInput
-
 FOLDER = "spool"
 # Moments at which a log is worth reading: a turn or a session ended, older records are about to be summed up, a tool
 # failed and what follows may show the fix.
-EVENTS = ("stop", "subagent-stop", "session-end", "pre-compact", "post-tool-use-failure")
+EVENTS = ("stop", "session-end", "pre-compact", "tool-failure")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """That a log has something new: which agent's, at which moment, for which session."""
+    """That a log has something new: which agent's, at which moment (one of `EVENTS`), for which session."""
 
     agent: str
     event: str
@@ -55,15 +53,6 @@ class Spool:
         """Takes away notes whose logs have been read."""
         for file in files:
             file.unlink(missing_ok=True)
-
-
-def note_from(agent: str, event: str, payload: Mapping[str, Any]) -> Note:
-    """The note for a hook's payload. Raises BadInput for one that does not name the log."""
-    log = payload.get("transcript_path") or payload.get("agent_transcript_path")
-    if not isinstance(log, str) or not log:
-        raise BadInput(f"the payload of {agent} {event} does not name its log under 'transcript_path'")
-    session = payload.get("session_id")
-    return Note(agent, event, log, session if isinstance(session, str) else None)
 
 
 def _read(file: Path) -> Note | None:

@@ -20,6 +20,8 @@ LOG_BYTES = 200_000  # then it becomes hook.log.1, and that of before goes
 LOG_LINE = 1_000
 MOST = 64 * 1024 * 1024  # bytes of a payload, and of an answer
 PIECE = 1 << 16
+LARGE = 2 * 1024 * 1024  # bytes of a payload that take too long to be parsed
+END = 1 << 18  # bytes at its beginning and at its end that are sent of a larger one
 
 
 def run() -> None:
@@ -38,7 +40,7 @@ def main(arguments: list[str]) -> None:
     try:
         address, deadline = find(home)
         limit(deadline, home, f"{agent} {event}: no answer within {deadline:g} s")
-        payload = read(0)
+        payload = ends(read(0))
         answer = None
         if address:
             left = began + deadline - time.perf_counter()
@@ -89,15 +91,22 @@ def find(home: bytes) -> tuple[list[bytes], float]:
 
 def limit(seconds: float, home: bytes, late: str) -> None:
     """Ends the process in silence when its time is up, also while it waits for an agent's input; `late` is noted."""
-    try:
-        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
-    except ImportError:  # Windows: there the socket alone keeps the time
-        return
 
-    def end(number: int, frame: object) -> None:
+    def end(number: int = 0, frame: object = None) -> None:
         note(home, late)
         system._exit(0)
 
+    try:
+        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
+    except ImportError:  # Windows has no alarm; a second thread looks at the clock, as long as the first only waits
+        from _thread import start_new_thread
+
+        def watch() -> None:
+            time.sleep(max(0.001, seconds))
+            end()
+
+        start_new_thread(watch, ())
+        return
     signal(SIGALRM, end)
     setitimer(ITIMER_REAL, max(0.001, seconds))
 
@@ -113,6 +122,18 @@ def read(file: int) -> bytes:
     except OSError:
         return b""
     return b"".join(pieces)
+
+
+def ends(payload: bytes) -> bytes:
+    """A payload that can be answered in time: of a large one the beginning and the end, for the middle is pasted text.
+
+    It is cut at spaces, which are part of no character or escape, so that the two ends of one text are one text; where
+    they are of two, it may be no JSON any more, and gets no answer, as it would for being late.
+    """
+    if len(payload) <= LARGE:
+        return payload
+    head, tail = payload[:END].rfind(b" "), payload.find(b" ", len(payload) - END)
+    return payload[:head] + payload[tail:] if head >= 0 and tail >= 0 else payload
 
 
 def put(answer: bytes) -> None:
@@ -165,13 +186,18 @@ def ask(address: list[bytes], question: bytes, left: float) -> bytes | None:
         if address[0] == b"unix":
             from _socket import AF_UNIX
 
-            family, where = AF_UNIX, address[1]
+            line = socket(AF_UNIX, SOCK_STREAM)
+            line.settimeout(max(0.001, left))
+            line.connect(address[1])
         else:
-            family, where = AF_INET, (address[1].decode(), int(address[2]))  # type: ignore[assignment]
             question = question.replace(b"\r\n", b"\r\nAuthorization: Bearer " + address[3] + b"\r\n", 1)
-        line = socket(family, SOCK_STREAM)
-        line.settimeout(max(0.001, left))
-        line.connect(where)
+            line = socket(AF_INET, SOCK_STREAM)
+            line.settimeout(max(0.001, left / 4))
+            try:
+                line.connect((address[1].decode(), int(address[2])))
+            except TimeoutError:
+                return None  # Windows knocks for two seconds where nobody listens; who lives is reached at once
+        line.settimeout(max(0.001, until - time.perf_counter()))
         line.sendall(question)
         pieces: list[bytes] = []
         while piece := line.recv(PIECE):

@@ -15,22 +15,21 @@ import re
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from acemem.memory.errors import BadInput
 from acemem.memory.function_words import ENGLISH
 from acemem.memory.scope import GLOBAL, Project
-from acemem.memory.spool import EVENTS as SPOOLED
-from acemem.memory.spool import Spool, note_from
+from acemem.retrieval import frame, recent
 from acemem.retrieval.daemon.launch import launch
+from acemem.retrieval.protocols import ANSWERED, Call, caller_of, fingerprint, printed, protocol_of, read
 
 SNAPSHOT = "cold.db"
 RECEIPTS = "receipts"  # the folder where receipts wait for the next daemon
 MOST_RECEIPTS = 1_000  # that wait: where no daemon can ever start, they must not fill the disk
-FORMAT = 1
+FORMAT = 2
 QUERY_CHARS = 4_000  # as in `search`: of a longer prompt its beginning and its end
 QUERY_WORDS = 32
 LEAST_SHARE = 0.4  # of the question, each word by its rarity; words alone must say more than words beside meaning
@@ -38,11 +37,16 @@ LEAST_WORDS = 2
 LOOKED_AT = 20  # best bullets that are compared with the ledger
 BUSY_SECONDS = 0.05
 HOLDOUT_SESSIONS = 10  # as in `holdout`
-PROMPTS = {("claude-code", "user-prompt-submit"): "UserPromptSubmit"}
+RULES, AGAIN, OPENING_CHARS, NOTE_SHARE = 8, 40, 2_400, 0.6  # as in `opening`
+REMEDIES, NOT_AGAIN = 2, 5  # as in `remedy`
+PER_PROMPT = 2  # receipts for each prompt that counts
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af]+")
 _PIECE = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+Candidate = tuple[str, str, str, float]  # a bullet's id, face, line, and how much of the question it has, 0..1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,45 +72,50 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The block for a prompt, empty when nothing is relevant, and the data of its receipt."""
+    """The block that is shown, empty when nothing is relevant, and the data of its receipt."""
 
     text: str
     receipt: dict[str, Any]
 
+    @property
+    def counts(self) -> bool:
+        """Whether the receipt is worth keeping."""
+        return recent.counts(self.receipt)
+
 
 def respond(agent: str, event: str, home: bytes, payload: bytes, put: Callable[[bytes], None]) -> None:
     """Answers a hook without a daemon, and has one started. Raises what goes wrong, once the daemon is started."""
-    place = os.path.abspath(os.fsdecode(home))
-    if event not in SPOOLED:
+    place, folder = os.path.abspath(os.fsdecode(home)), os.getcwd()
+    protocol = protocol_of(agent)
+    if protocol.event(event)[1].moment in ANSWERED:
         if not os.path.isdir(place):
             return  # nothing is remembered here, so there is nothing to have ready
-        launch(place, agent, os.getcwd())
-    data = json.loads(payload.decode("utf-8-sig", "replace"))
-    if not isinstance(data, dict):
-        raise BadInput(f"the payload is no object, but {type(data).__name__}")
-    if event in SPOOLED:
+        launch(place, protocol.agent, folder)
+    call = read(agent, event, payload, folder, caller_of(os.environ))
+    leave_note(place, call)
+    found = answer(place, call)
+    if found is None:
+        return
+    if found.text:
+        put(printed(call.output(found.text)))
+    if found.counts:
+        leave_receipt(place, call.session, found.receipt)
+
+
+def leave_note(home: str, call: Call) -> None:
+    """Leaves a note of the session's log, where that has something worth reading. Raises OSError."""
+    if call.note is not None:
         from pathlib import Path
 
-        Spool(Path(place)).leave(note_from(agent, event, data), time.time_ns())
-    elif (agent, event) in PROMPTS:
-        found = answer(place, agent, data, os.getcwd())
-        if found is None:
-            return
-        if found.text:
-            inner = {"hookEventName": PROMPTS[agent, event], "additionalContext": found.text}
-            output = json.dumps({"hookSpecificOutput": inner}, ensure_ascii=False)
-            put(output.encode("utf-8", "replace") + b"\n")
-        leave_receipt(place, data, found.receipt)
+        from acemem.memory.spool import Spool
+
+        Spool(Path(home)).leave(call.note, time.time_ns())
 
 
-def answer(home: str, agent: str, payload: Mapping[str, Any], folder: str) -> Found | None:
-    """What can be said to a prompt by words alone; None where there is no snapshot to say it from."""
-    prompt = payload.get("prompt")
-    if not isinstance(prompt, str):
-        raise BadInput(f"the payload has no text under 'prompt', but {type(prompt).__name__}")
-    session = session_of(payload)
-    cwd = payload.get("cwd")
-    project = Project.of(cwd if isinstance(cwd, str) and cwd else folder).scope
+def answer(home: str, call: Call) -> Found | None:
+    """What can be said by words alone; None where there is nothing to say, or no snapshot to say it from."""
+    if call.moment not in ANSWERED or (call.moment == "tool-failure" and call.failure is None):
+        return None
     try:
         snapshot = _opened(os.path.join(home, SNAPSHOT))
         ledger = _opened(os.path.join(home, "ledger.db"))
@@ -116,23 +125,120 @@ def answer(home: str, agent: str, payload: Mapping[str, Any], folder: str) -> Fo
         settings = dict(snapshot.execute("SELECT name, value FROM settings"))
         if settings.get("format") != str(FORMAT):
             return None
-        best = _best(snapshot, prompt, sees(project, agent))
-        barred = _recently_shown(home, ledger, session, int(settings["repeat_after"]))
-        ready = [bullet for bullet in _unchanged(ledger, best, sees(project, agent)) if bullet.id not in barred]
-        k = int(settings["k"])
-        chosen, others = ready[:k], ready[k:]
-        drawn = _withheld(ledger, session, float(settings["holdout"]), chosen)
-    shown = _fitting([bullet for bullet in chosen if bullet.id not in drawn], settings)
-    withheld = [bullet for bullet in chosen if bullet.id in drawn]
-    frame = (settings["open"], settings["heading"], *(bullet.line for bullet in shown), settings["close"])
-    receipt = _receipt(agent, session, prompt, shown, withheld, others)
-    return Found("\n".join(frame) if shown else "", receipt)
+        asked = _Asked(home, call, snapshot, ledger, settings)
+        if asked.was_answered():
+            return None
+        return {"session-start": _opening, "prompt": _injection, "tool-failure": _remedy}[call.moment](asked)
 
 
-def sees(project: str, agent: str) -> Callable[[str], bool]:
+def sees(project: str, names: Sequence[str]) -> Callable[[str], bool]:
     """Whether an agent at work in a project may see bullets of a scope; what `Reach` says, without numpy."""
-    scopes = (GLOBAL, project, f"agent:{agent}")
+    scopes = (GLOBAL, project, *(f"agent:{name}" for name in names))
     return lambda scope: scope in scopes or scope.startswith("tool:")
+
+
+class _Asked:
+    """One question to the snapshot and the ledger of a home."""
+
+    def __init__(
+        self,
+        home: str,
+        call: Call,
+        snapshot: sqlite3.Connection,
+        ledger: sqlite3.Connection,
+        settings: Mapping[str, str],
+    ) -> None:
+        self.home, self.call, self.snapshot, self.ledger, self.settings = home, call, snapshot, ledger, settings
+        self.visible = sees(Project.of(call.folder).scope, call.protocol.names)
+        self.session = None if call.session is None else call.session.encode("utf-8", "replace").decode()
+        self.receipts = self._receipts()
+
+    def was_answered(self) -> bool:
+        """Whether another hook has been answered for the same thing."""
+        turn, moment = self.call.turn, self.call.moment
+        return turn is not None and any(
+            receipt.get("turn") == turn and recent.moment_of(receipt) == moment for receipt in self.receipts
+        )
+
+    def _receipts(self) -> list[dict[str, Any]]:
+        """The data of the session's receipts, newest first, also those that wait to be written down."""
+        if self.session is None:
+            return []
+        waiting = [r for r in waiting_receipts(self.home).values() if r is not None and r["session"] == self.session]
+        query = "SELECT data FROM events WHERE type = 'receipt' AND session = ? ORDER BY seq DESC LIMIT ?"
+        most = PER_PROMPT * max(int(self.settings["repeat_after"]), AGAIN)
+        rows = self.ledger.execute(query, (self.session, most))
+        return [*(receipt["data"] for receipt in reversed(waiting)), *(json.loads(data) for (data,) in rows)]
+
+
+def _injection(asked: _Asked) -> Found:
+    """What stands in front of a prompt."""
+    call, settings = asked.call, asked.settings
+    best = _best(asked.snapshot, call.prompt, asked.visible)
+    known = recent.recent(asked.receipts, int(settings["repeat_after"]))
+    standing = _unchanged(asked.ledger, best, asked.visible)
+    ready = [bullet for rank, bullet in enumerate(standing, start=1) if not known.bars(bullet.id, rank)]
+    k = int(settings["k"])
+    chosen, others = ready[:k], ready[k:]
+    drawn = _withheld(asked.ledger, call.session, float(settings["holdout"]), chosen)
+    withheld = [bullet for bullet in chosen if bullet.id in drawn]
+    shown = [bullet for bullet in chosen if bullet.id not in drawn]
+    return _found(call, call.prompt, shown, frame.HEADING, int(settings["budget"]), withheld=withheld, others=others)
+
+
+def _opening(asked: _Asked) -> Found:
+    """The best rules that hold here, or what was shown before a compaction."""
+    call = asked.call
+    held = recent.shown_before(asked.receipts)
+    if call.source == "compact":
+        note = frame.note_lines(asked.home, call.session, int(NOTE_SHARE * call.protocol.limit), call.protocol.size)
+        again = _unchanged(asked.ledger, _kept(asked.snapshot, held[:AGAIN]), asked.visible, ordered=False)
+        found = _found(call, call.source, again, frame.AGAIN_HEADING, call.protocol.limit, ahead=note)
+        if found.text:
+            return found
+    from acemem.retrieval.context_files import rules_read
+
+    known = rules_read(call.agent, str(Project.of(call.folder).root), call.folder)
+    known |= set() if call.source in recent.RESETS else set(held)
+    rules = asked.snapshot.execute("SELECT id, scope, face, line FROM bullets WHERE worth IS NOT NULL ORDER BY worth")
+    mine = [(id, face, line, 1.0) for id, scope, face, line in rules if asked.visible(scope) and id not in known]
+    shown = _unchanged(asked.ledger, mine[: 2 * RULES], asked.visible, ordered=False)[:RULES]
+    return _found(call, call.source, shown, frame.START_HEADING, OPENING_CHARS)
+
+
+def _remedy(asked: _Asked) -> Found | None:
+    """What is known of a failure."""
+    from acemem.retrieval.signature import signature
+
+    call = asked.call
+    assert call.failure is not None
+    failure = signature(call.failure)
+    if failure is None:
+        return None
+    known = recent.failures(asked.receipts, NOT_AGAIN)
+    found = _unchanged(asked.ledger, _best(asked.snapshot, failure.question, asked.visible), asked.visible)
+    # By words alone, what is found has many of the question's; some must be of what was printed.
+    near = [bullet for bullet in found if failure.shared(bullet.line) >= LEAST_WORDS and bullet.id not in known]
+    return _found(call, call.failure.on_one_line, near[:REMEDIES], frame.REMEDY_HEADING, int(asked.settings["budget"]))
+
+
+def _found(
+    call: Call,
+    asked: str,
+    ready: Sequence[Shown],
+    heading: str,
+    budget: int,
+    *,
+    ahead: Sequence[str] = (),
+    withheld: Sequence[Shown] = (),
+    others: Sequence[Shown] = (),
+) -> Found:
+    """What fits into a budget, framed, with its receipt."""
+    size = call.protocol.size
+    left = frame.left_within(min(budget, call.protocol.limit), heading, size) - sum(map(size, ahead))
+    shown = [ready[at] for at in frame.fitting([[bullet.line] for bullet in ready], left, size)]
+    text = frame.framed(heading, [*ahead, *(bullet.line for bullet in shown)]) if ahead or shown else ""
+    return Found(text, _receipt(call, asked, shown, withheld, others))
 
 
 def tokens(text: str) -> Iterator[str]:
@@ -150,13 +256,7 @@ def is_drawn(session: str, bullet: str, share: float) -> bool:
     return int.from_bytes(drawn[:8], "big") < share * 2**64
 
 
-def session_of(payload: Mapping[str, Any]) -> str | None:
-    """The session that a payload names."""
-    session = payload.get("session_id")
-    return session if isinstance(session, str) else None
-
-
-def leave_receipt(home: str, payload: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+def leave_receipt(home: str, session: str | None, data: Mapping[str, Any]) -> None:
     """Leaves a receipt for the daemon to write down. Raises OSError."""
     folder = os.path.join(home, RECEIPTS)
     os.makedirs(folder, exist_ok=True)
@@ -165,7 +265,7 @@ def leave_receipt(home: str, payload: Mapping[str, Any], data: Mapping[str, Any]
     at = time.time_ns()
     name = f"{at:020d}-{os.getpid()}"
     fresh = os.path.join(folder, f".{name}")
-    document = {"at": at / 1e9, "session": session_of(payload), "data": data}
+    document = {"at": at / 1e9, "session": session, "data": data}
     try:
         with open(fresh, "w", encoding="utf-8", errors="replace") as file:
             json.dump(document, file, ensure_ascii=False)
@@ -212,9 +312,7 @@ def _opened(path: str) -> sqlite3.Connection:
     return database
 
 
-def _best(
-    snapshot: sqlite3.Connection, prompt: str, visible: Callable[[str], bool]
-) -> list[tuple[str, str, str, float]]:
+def _best(snapshot: sqlite3.Connection, prompt: str, visible: Callable[[str], bool]) -> list[Candidate]:
     """Id, face, line and share of the visible bullets that have most of what is asked, best first."""
     scopes = [scope for (scope,) in snapshot.execute("SELECT DISTINCT scope FROM bullets") if visible(scope)]
     marks = ",".join("?" * len(scopes))
@@ -247,13 +345,24 @@ def _best(
     return [kept[row] for row in near]
 
 
+def _kept(snapshot: sqlite3.Connection, ids: Sequence[str]) -> list[Candidate]:
+    """The bullets with these ids, as far as the snapshot has them."""
+    marks = ",".join("?" * len(ids))
+    rows = snapshot.execute(f"SELECT id, face, line FROM bullets WHERE id IN ({marks})", list(ids))
+    kept = {id: (id, face, line, 1.0) for id, face, line in rows}
+    return [kept[id] for id in ids if id in kept]
+
+
 def _unchanged(
-    ledger: sqlite3.Connection, best: list[tuple[str, str, str, float]], visible: Callable[[str], bool]
+    ledger: sqlite3.Connection, best: Iterable[Candidate], visible: Callable[[str], bool], ordered: bool = True
 ) -> list[Shown]:
     """Those of which the ledger says the same, by share and record, best first; none that is in a conflict.
 
+    With `ordered=False` they stay in the order in which they come.
+
     Two that contradict each other are shown together with their records or not at all; here it is not at all.
     """
+    best = list(best)
     ids = [id for id, _, _, _ in best]
     marks = ",".join("?" * len(ids))
     query = f"SELECT id, scope, face, helpful, harmful FROM bullets WHERE status != 'archived' AND id IN ({marks})"
@@ -268,18 +377,7 @@ def _unchanged(
         scope, now, helpful, harmful = live[id]
         if now == face and visible(scope):
             found.append(Shown(id, line, share, helpful, harmful))
-    return sorted(found, key=lambda bullet: (-bullet.rank_score, bullet.id))
-
-
-def _recently_shown(home: str, ledger: sqlite3.Connection, session: str | None, prompts: int) -> set[str]:
-    if session is None or prompts == 0:
-        return set()
-    query = "SELECT data FROM events WHERE type = 'receipt' AND session = ? ORDER BY seq DESC LIMIT ?"
-    name = session.encode("utf-8", "replace").decode()
-    receipts = [json.loads(data) for (data,) in ledger.execute(query, (name, prompts))]
-    waiting = waiting_receipts(home).values()
-    receipts += [receipt["data"] for receipt in waiting if receipt is not None and receipt["session"] == name]
-    return {hit["id"] for receipt in receipts for hit in (*receipt["hits"], *receipt.get("withheld", ()))}
+    return sorted(found, key=lambda bullet: (-bullet.rank_score, bullet.id)) if ordered else found
 
 
 def _withheld(ledger: sqlite3.Connection, session: str | None, share: float, chosen: list[Shown]) -> set[str]:
@@ -291,38 +389,27 @@ def _withheld(ledger: sqlite3.Connection, session: str | None, share: float, cho
     return {bullet.id for bullet in chosen if is_drawn(session, bullet.id, share)}
 
 
-def _fitting(ready: list[Shown], settings: Mapping[str, str]) -> list[Shown]:
-    left = int(settings["budget"]) - sum(_cost(settings[name]) for name in ("open", "heading", "close"))
-    shown = []
-    for bullet in ready:
-        if _cost(bullet.line) <= left:
-            shown.append(bullet)
-            left -= _cost(bullet.line)
-    return shown
-
-
-def _cost(line: str) -> int:
-    return len(json.dumps(line, ensure_ascii=False))
-
-
 def _receipt(
-    agent: str, session: str | None, prompt: str, shown: list[Shown], withheld: list[Shown], others: list[Shown]
+    call: Call, asked: str, shown: Sequence[Shown], withheld: Sequence[Shown], others: Sequence[Shown]
 ) -> dict[str, Any]:
-    prompt_hash = hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16]
-    name = hashlib.sha256(f"{session}\0{prompt_hash}\0{time.time_ns()}".encode("utf-8", "replace")).hexdigest()[:8]
-    return {
-        "receipt": f"r{name}",
-        "agent": agent,
-        "prompt_hash": prompt_hash,
+    asked_hash = fingerprint(asked)
+    named = f"{call.session}\0{asked_hash}\0{call.moment}\0{time.time_ns()}".encode("utf-8", "replace")
+    data = {
+        "receipt": f"r{hashlib.sha256(named).hexdigest()[:8]}",
+        "agent": call.agent,
+        "moment": call.moment,
+        "prompt_hash": asked_hash,
         "arm": "holdout" if withheld else "shown",
         "cold": True,
         "hits": _ranked(shown),
         "withheld": _ranked(withheld),
         "others": _ranked(others[:10]),
     }
+    further = {"turn": call.turn, "source": call.source if call.moment == "session-start" and call.source else None}
+    return data | {name: value for name, value in further.items() if value is not None}
 
 
-def _ranked(bullets: list[Shown]) -> list[dict[str, Any]]:
+def _ranked(bullets: Sequence[Shown]) -> list[dict[str, Any]]:
     return [
         {"id": b.id, "rank": rank, "rank_score": b.rank_score, "relevance": b.share, "parts": _parts(b)}
         for rank, b in enumerate(bullets, start=1)

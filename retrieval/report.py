@@ -13,6 +13,8 @@ from typing import Any
 
 from acemem.memory.home import Home
 from acemem.memory.models import Event
+from acemem.retrieval.protocols import PROTOCOLS
+from acemem.retrieval.recent import moment_of
 from acemem.scoring.evidence import base_rate
 from acemem.scoring.lift import Lift, Trial, lift
 
@@ -120,10 +122,15 @@ def outcomes(home: Home) -> dict[str, bool]:
 
 
 def _pairings(home: Home, receipts: Iterable[Event], ends: dict[str, bool]) -> Iterator[Pairing]:
+    """A trial for each bullet that a prompt of a session called for; only those are withheld by lot."""
     seen: dict[tuple[str, str], tuple[bool, str]] = {}
+    beside: set[tuple[str, str]] = set()
     for receipt in receipts:
         session = receipt.session
         if session is None or session not in ends:
+            continue
+        if moment_of(receipt.data) != "prompt":
+            beside.update((session, hit["id"]) for hit in receipt.data["hits"])
             continue
         for shown, hits in ((True, receipt.data["hits"]), (False, receipt.data.get("withheld", ()))):
             for hit in hits:
@@ -136,5 +143,6 @@ def _pairings(home: Home, receipts: Iterable[Event], ends: dict[str, bool]) -> I
     }
     for (session, id), (shown, agent) in seen.items():
         learned_from = origins.get(id, set())
-        native = agent in learned_from if learned_from else None
-        yield Pairing(Trial(session, shown, ends[session]), id, agent, native)
+        names = PROTOCOLS[agent].names if agent in PROTOCOLS else (agent,)
+        native = not learned_from.isdisjoint(names) if learned_from else None
+        yield Pairing(Trial(session, shown or (session, id) in beside, ends[session]), id, agent, native)

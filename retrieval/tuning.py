@@ -17,6 +17,7 @@ from typing import Any
 
 from acemem.memory.home import Home
 from acemem.memory.models import Draft, Event
+from acemem.retrieval.recent import moment_of
 from acemem.retrieval.weights import RankingWeights, weights_in_force
 from acemem.scoring.evidence import ordering_factor
 
@@ -117,7 +118,7 @@ def replays_of(home: Home) -> Iterator[Replay]:
             weight = float(event.data.get("weight", 1.0))
             marks[event.session, event.bullet] += weight if event.data["helpful"] else -weight
     for receipt in home.ledger.events("receipt"):
-        if receipt.data.get("cold"):  # answered by words alone: other weights would have changed nothing
+        if receipt.data.get("cold") or moment_of(receipt.data) != "prompt":  # other weights would have changed nothing
             continue
         shown = {hit["id"] for hit in receipt.data["hits"]}
         credit = {id: marks[session, id] for id in shown if (session := receipt.session) and (session, id) in marks}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 from datetime import UTC, datetime
 
 import click
@@ -30,9 +28,10 @@ def command(agent: str, event: str, home: str | None, project: str | None) -> No
 
     Reads the agent's JSON from standard input and prints its answer, or nothing: the daemon's where one runs (see
     `mem daemon`), else its own, which takes seconds; `mem-hook` takes the same words and is made for an agent's
-    settings. Ends with 0 whatever happens; what went wrong stands in `hook.log` in the store's home. The events stop,
-    subagent-stop, session-end, pre-compact and post-tool-use-failure only leave a note for the next `mem ingest`,
-    which then reads the session's log.
+    settings. Agents are claude-code, codex, gemini, cursor and opencode, each with the events that it has itself. The
+    start of a session, a prompt and a failed tool may be answered; the end of a turn or a session, a compaction and a
+    failed tool leave a note for the next `mem ingest`, which then reads the session's log. Ends with 0 whatever
+    happens; what went wrong stands in `hook.log` in the store's home.
 
     \b
     mem hook claude-code user-prompt-submit
@@ -46,7 +45,8 @@ def command(agent: str, event: str, home: str | None, project: str | None) -> No
 
 
 def _answer(agent: str, event: str, home: str | None, project: str | None) -> None:
-    from acemem.memory.spool import EVENTS, Spool, note_from
+    from acemem.retrieval.cold import leave_note
+    from acemem.retrieval.protocols import ANSWERED, caller_of, printed, read
 
     raw = sys.stdin.buffer.read()
     warm = _from_daemon(agent, event, home, raw) if project is None else None
@@ -54,17 +54,19 @@ def _answer(agent: str, event: str, home: str | None, project: str | None) -> No
         if warm:
             _print(warm)
         return
-    payload = json.loads(raw.decode("utf-8-sig", "replace"))
-    if event in EVENTS and isinstance(payload, dict):
-        Spool(home_directory(home, os.environ)).leave(note_from(agent, event, payload), time.time_ns())
+    call = read(agent, event, raw, project or os.getcwd(), caller_of(os.environ))
+    leave_note(str(home_directory(home, os.environ)), call)
+    if call.moment not in ANSWERED or (call.moment == "tool-failure" and call.failure is None):
         return
     from acemem.api import Memory
+    from acemem.retrieval.hook import respond
 
     with Memory.open(home, project) as memory:
-        answer = memory.hook(agent, event, payload if isinstance(payload, dict) else {})
+        answer = respond(memory.home, call)
         if answer.output is not None:
-            _print(json.dumps(answer.output, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        memory.keep_receipt(answer.receipt)  # only now: writing it down must not delay the answer
+            _print(printed(answer.output))
+        if answer.counts:
+            memory.keep_receipt(answer.receipt)  # only now: writing it down must not delay the answer
 
 
 def _from_daemon(agent: str, event: str, home: str | None, raw: bytes) -> bytes | None:

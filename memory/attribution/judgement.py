@@ -13,6 +13,7 @@ from acemem.memory.learn.offline.conversation import Conversation
 from acemem.memory.models import Bullet, Event
 from acemem.memory.redaction.redaction import redact
 from acemem.memory.sessions.event import Session
+from acemem.memory.showings import shown_in
 from acemem.scoring.credit import HOW_WEIGHT, SOURCE_WEIGHT, Credit, Outcome, Use, credits
 
 BY_HAND = "set by hand"
@@ -83,9 +84,14 @@ def judge(
     return Judgement(
         whole,
         tuple(with_credit(telling.values())),
-        tuple(sorted(id for id in shown if id not in telling)),
+        tuple(sorted(id for id in _called_for(receipts) if id in shown and id not in telling)),
         len(session.events),
     )
+
+
+def _called_for(receipts: Sequence[Event]) -> set[str]:
+    """The bullets that something in the session called for; one that was told at its start cannot be ignored there."""
+    return {id for receipt in receipts if receipt.data.get("moment") != "session-start" for id in shown_in(receipt)}
 
 
 def with_credit(judged: Sequence[Judged] | Any) -> list[Judged]:

@@ -31,10 +31,12 @@ class Used:
 
 
 def shown_at(talk: Conversation, receipts: Sequence[Event]) -> dict[str, int]:
-    """The position of the prompt in front of which each bullet stood first.
+    """The position of the prompt in front of which each bullet stood first, or of whatever else it was shown at.
 
     A receipt belongs to the prompt of which it holds the hash; where none has it (readers cut what is long, or not a
     person's), to the last one before it in time; without times to the next prompt after that of the receipt before.
+    What was shown at the start of a session stands before all that comes after it in time, and what was shown after a
+    failure behind the result that says so.
     Receipts must be in the order in which they were written.
     """
     prompts = [at for at, event in enumerate(talk.events) if event.kind in ("human", "plan")]
@@ -42,6 +44,10 @@ def shown_at(talk: Conversation, receipts: Sequence[Event]) -> dict[str, int]:
     first: dict[str, int] = {}
     last = -1
     for receipt in receipts:
+        if receipt.data.get("moment", "prompt") != "prompt":
+            for bullet in shown_in(receipt):
+                first.setdefault(bullet, _beside_prompts(talk, receipt, last))
+            continue
         ahead = [at for at in prompts if at > last]
         same = (at for at in ahead if hashes[at] == receipt.data.get("prompt_hash"))
         found = next(same, None)
@@ -57,8 +63,26 @@ def shown_at(talk: Conversation, receipts: Sequence[Event]) -> dict[str, int]:
     return first
 
 
+def _beside_prompts(talk: Conversation, receipt: Event, last: int) -> int:
+    """Where a receipt stands that is no prompt's; at the end of the log where nobody can tell, so that it is no use."""
+    before = [at for at, event in enumerate(talk.events) if event.ts is not None and event.ts <= receipt.at]
+    if receipt.data["moment"] == "session-start":
+        return before[-1] if before else last
+    failed = [
+        step.ended
+        for step in talk.finished
+        if step.failed
+        and step.ended > last
+        and prompt_hash(" ".join(step.command.split())) == receipt.data.get("prompt_hash")
+    ]
+    in_time = [at for at in failed if (talk.events[at].ts or receipt.at) <= receipt.at + _WRITTEN_LATER]
+    if in_time:
+        return in_time[-1]
+    return before[-1] if before else failed[0] if failed else len(talk.events)
+
+
 def prompt_hash(prompt: str) -> str:
-    """What a receipt holds of the prompt."""
+    """What a receipt holds of the prompt, or of the command that failed."""
     return hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -19,20 +19,23 @@ from acemem.memory.models import Bullet
 from acemem.memory.searchable import searchable_text
 from acemem.retrieval.cold import FORMAT, SNAPSHOT, tokens
 from acemem.retrieval.daemon import lock
-from acemem.retrieval.injection import CHARS_LIMIT, CHARS_PER_TOKEN, render
+from acemem.retrieval.injection import CHARS_PER_TOKEN, line_of
+from acemem.retrieval.opening import by_worth
 from acemem.retrieval.ranking import Hit
 
 BATCH = 200
 BREATH = 0.002  # seconds between two batches, in which prompts are answered
-LOOSE = 10**9  # a budget that all fit in
 CHANGES = ("add", "evidence", "edit", "feedback", "merge", "archive", "restore", "promote", "demote", "undo")
 
 _TABLES = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
     CREATE TABLE bullets (
-        rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, scope TEXT NOT NULL, face TEXT NOT NULL, line TEXT NOT NULL
+        rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, scope TEXT NOT NULL, face TEXT NOT NULL, line TEXT NOT NULL,
+        worth INTEGER
     );
     CREATE INDEX bullets_scope ON bullets(scope);
+    CREATE INDEX bullets_id ON bullets(id);
+    CREATE INDEX bullets_worth ON bullets(worth) WHERE worth IS NOT NULL;
     CREATE VIRTUAL TABLE words USING fts5(said, content='', detail='none', tokenize='porter unicode61');
 """
 
@@ -75,11 +78,12 @@ def write_snapshot(home: Home, changes: int) -> None:
             db.execute("PRAGMA synchronous = OFF")
             db.executescript(_TABLES)
             db.execute("BEGIN")
-            frame = ("", "", "")
+            rules = by_worth(home, home.ledger.bullets(status="rule"))
+            worth = {hit.id: rank for rank, hit in enumerate(rules, start=1)}
             for start, faces in _faces(home.ledger):
-                frame = _add(db, start, home.ledger.get_many(faces).values(), faces) or frame
+                _add(db, start, home.ledger.get_many(faces).values(), faces, worth)
                 time.sleep(BREATH)
-            db.executemany("INSERT INTO settings VALUES (?, ?)", _settings(home, changes, frame).items())
+            db.executemany("INSERT INTO settings VALUES (?, ?)", _settings(home, changes).items())
             db.execute("COMMIT")
         os.replace(fresh, home.path / SNAPSHOT)
     finally:
@@ -105,33 +109,29 @@ def _reading(path: Path) -> sqlite3.Connection:
 
 
 def _add(
-    db: sqlite3.Connection, start: int, bullets: Iterable[Bullet], faces: Mapping[str, str]
-) -> tuple[str, str, str] | None:
-    """Adds some bullets, and gives what stands around the lines of an injection: opening, heading, closing."""
-    text, shown = render([Hit(bullet, 0.0, 0.0, 0.0, {}) for bullet in bullets], LOOSE)
-    if not shown:
-        return None
-    opening, heading, *lines, closing_ = text.split("\n")
-    rows = [
-        (at, hit.id, hit.bullet.scope, faces[hit.id], line)
-        for at, (hit, line) in enumerate(zip(shown, lines, strict=True), start=start)
-    ]
-    words = [(at, " ".join(tokens(searchable_text(hit.bullet)))) for at, hit in enumerate(shown, start=start)]
-    db.executemany("INSERT INTO bullets VALUES (?, ?, ?, ?, ?)", rows)
-    db.executemany("INSERT INTO words(rowid, said) VALUES (?, ?)", words)
-    return opening, heading, closing_
+    db: sqlite3.Connection,
+    start: int,
+    bullets: Iterable[Bullet],
+    faces: Mapping[str, str],
+    worth: Mapping[str, int],
+) -> None:
+    """Adds some bullets; `worth` ranks the rules, by id."""
+    for at, bullet in enumerate(bullets, start=start):
+        line = line_of(Hit(bullet, 0.0, 0.0, 0.0, {}))
+        row = (at, bullet.id, bullet.scope, faces[bullet.id], line, worth.get(bullet.id))
+        db.execute("INSERT INTO bullets VALUES (?, ?, ?, ?, ?, ?)", row)
+        said = " ".join(tokens(searchable_text(bullet)))
+        db.execute("INSERT INTO words(rowid, said) VALUES (?, ?)", (at, said))
 
 
-def _settings(home: Home, changes: int, frame: tuple[str, str, str]) -> dict[str, str]:
+def _settings(home: Home, changes: int) -> dict[str, str]:
     settings = home.settings
     values = {
         "format": FORMAT,
         "changes": changes,
         "k": settings.hook_k,
-        "budget": min(settings.hook_tokens * CHARS_PER_TOKEN, CHARS_LIMIT),
+        "budget": settings.hook_tokens * CHARS_PER_TOKEN,
         "repeat_after": settings.hook_repeat_after,
         "holdout": settings.hook_holdout,
     }
-    return {name: str(value) for name, value in values.items()} | dict(
-        zip(("open", "heading", "close"), frame, strict=True)
-    )
+    return {name: str(value) for name, value in values.items()}

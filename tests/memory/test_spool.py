@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from acemem import BadInput
-from acemem.memory.spool import Note, Spool, note_from
+from acemem.memory.spool import Note, Spool
 
 
 def test_notes_come_back_in_the_order_in_which_they_were_left(tmp_path: Path) -> None:
@@ -44,14 +41,3 @@ def test_a_file_that_is_no_note_is_listed_as_none(tmp_path: Path, content: bytes
     (tmp_path / "spool").mkdir()
     (tmp_path / "spool" / "1.json").write_bytes(content)
     assert list(Spool(tmp_path).waiting().values()) == [None]
-
-
-@given(st.dictionaries(st.sampled_from(["transcript_path", "session_id"]), st.none() | st.integers() | st.text()))
-def test_a_payload_names_its_log_or_is_bad_input(payload: dict[str, object]) -> None:
-    """Whatever else it holds."""
-    log = payload.get("transcript_path")
-    if isinstance(log, str) and log:
-        assert note_from("claude-code", "stop", payload).log == log
-    else:
-        with pytest.raises(BadInput, match="transcript_path"):
-            note_from("claude-code", "stop", payload)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from acemem import BadInput, Memory, UsageError
-from acemem.retrieval.hook import EVENTS, Answer
+from acemem.retrieval.hook import Answer
 from tests.bullets import store
 
 PROMPT = "how does the parser read the config file"
@@ -105,13 +106,18 @@ def test_an_answer_alone_writes_nothing(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "event"), [("", ""), ("emacs", "user-prompt-submit"), ("claude-code", "pre-compact")]
+    ("agent", "event", "said"),
+    [
+        ("", "", "claude-code"),
+        ("emacs", "user-prompt-submit", "claude-code"),
+        ("claude-code", "dance", "user-prompt-submit"),
+        ("claude-code", "pre-compact", "is not answered"),
+    ],
 )
-def test_an_unknown_agent_or_event_is_refused_with_the_known_ones(memory: Memory, agent: str, event: str) -> None:
-    """The message lists what there is."""
-    with pytest.raises(UsageError, match="claude-code" if agent != "claude-code" else "user-prompt-submit"):
+def test_what_has_no_answer_is_refused(memory: Memory, agent: str, event: str, said: str) -> None:
+    """For an unknown agent or event the message lists what there is."""
+    with pytest.raises(UsageError, match=said):
         memory.hook(agent, event, payload())
-    assert event not in EVENTS.get(agent, ())
 
 
 @pytest.mark.parametrize("prompt", [None, 7, ["how"], {"text": "how"}])
@@ -121,3 +127,53 @@ def test_a_payload_without_a_prompt_is_bad_input(memory: Memory, prompt: object)
         ask(memory, prompt=prompt)
     with pytest.raises(BadInput, match="no text under 'prompt'"):
         memory.hook("claude-code", "user-prompt-submit", {})
+
+
+PROMPTS = {
+    "claude-code": "user-prompt-submit",
+    "codex": "user-prompt-submit",
+    "gemini": "before-agent",
+    "cursor": "before-submit-prompt",
+    "opencode": "prompt",
+}
+
+
+@pytest.mark.parametrize(("agent", "event"), PROMPTS.items())
+def test_every_agent_is_answered(memory: Memory, agent: str, event: str) -> None:
+    """The same text in each one's own document, with its own bullets among it; and its receipt says what it was."""
+    bullet = store(memory, "The parser reads the config file first.")
+    mine = store(memory, f"The parser reads the config file of {agent}.", scope=f"agent:{agent}")
+    given = {"conversation_id": "c1", "workspace_roots": [str(memory.project.root)], "prompt": PROMPT}
+    answer = memory.hook(agent, event, given if agent == "cursor" else payload())
+    text = str(answer.output)
+    assert bullet.id in text and mine.id in text
+    assert answer.receipt.session == ("c1" if agent == "cursor" else "s1")
+    assert (answer.receipt.data["agent"], answer.receipt.data["moment"]) == (agent, "prompt")
+
+
+def test_an_agent_sees_what_is_kept_under_another_of_its_names(memory: Memory) -> None:
+    """Logs call one of them otherwise than its users do."""
+    bullet = store(memory, "The parser reads the config file of Gemini.", scope="agent:gemini-cli")
+    receipt = memory.hook("gemini", "before-agent", payload()).receipt
+    assert [hit["id"] for hit in receipt.data["hits"]] == [bullet.id]
+
+
+def test_the_same_call_gets_the_same_bytes(memory: Memory) -> None:
+    """For every agent, so that its prompt cache stays warm."""
+    for n in range(6):
+        store(memory, f"The parser reads the config file number {n}.")
+    for agent, event in PROMPTS.items():
+        answers = [memory.hook(agent, event, payload()).output for _ in range(3)]
+        assert answers[0] is not None
+        assert answers[0] == answers[1] == answers[2]
+
+
+def test_codex_gets_no_more_than_it_takes(memory: Memory) -> None:
+    """It counts bytes, of which some characters have three."""
+    (memory.home.path / "config.toml").write_text('embedder = "hashing"\nhook.k = 50\nhook.tokens = 2300\n', "utf-8")
+    for n in range(30):
+        store(memory, f"{n} 設定 parser reads the config file " + "設定ファイル" * 60, seen_in=(f"s{n}",))
+    answer = memory.hook("codex", "user-prompt-submit", payload())
+    text = json.dumps(answer.output, ensure_ascii=False)
+    assert len(answer.receipt.data["hits"]) > 0
+    assert len(text.encode()) < 10_000

@@ -14,7 +14,9 @@ from acemem.memory.insight import Trust
 from acemem.memory.models import Draft
 from acemem.memory.sessions.injected import without_injected
 from acemem.retrieval import injection
-from acemem.retrieval.injection import CLOSE, HEADING, OPEN, Injection, find_receipt, inject, render
+from acemem.retrieval.frame import CLOSE, HEADING, OPEN
+from acemem.retrieval.injection import Injection, find_receipt, inject, render
+from acemem.retrieval.protocols import CHARS_LIMIT
 from acemem.retrieval.search import Reach
 from tests.bullets import a_bullet, everything, mark, store
 from tests.conftest import Clock
@@ -237,6 +239,47 @@ class TestRepeats:
         assert len(seen) == len(set(seen)) == 24
         assert set(seen) == everyone
 
+    def test_a_bullet_whose_rank_rose_may_come_again(self, memory: Memory) -> None:
+        """It stood behind others, and now the prompt is about it; at the same rank or a lower one it may not."""
+        texts = {
+            "port": "The parser reads the config file on port 8000.",
+            "lock": "The parser reads the config file under a lock.",
+            "cache": "The parser reads the config file from the cache.",
+        }
+        bullets = {word: store(memory, text) for word, text in texts.items()}
+        first = shown(ask(memory, "parser reads config file port lock"))
+        last = first[-1]
+        word = next(word for word, bullet in bullets.items() if bullet.id == last)
+        assert len(first) == 3
+        about = f"{word} {texts[word]}"
+        assert shown(ask(memory, about)) == [last]
+        assert shown(ask(memory, about)) == []
+        assert shown(ask(memory, "parser reads config file port lock")) == []
+
+    def test_only_prompts_are_turns(self, memory: Memory) -> None:
+        """What was shown at any moment counts as shown; failures and starts in between do not make it older."""
+        configure(memory, repeat_after=2)
+        bullet, other = store(memory, "The parser reads the config file first."), store(memory, "Zebra, okapi.")
+        assert shown(ask(memory)) == [bullet.id]
+        for at in range(5):
+            data = {"receipt": f"r{at}", "agent": "codex", "moment": "tool-failure", "hits": [{"id": other.id}]}
+            memory.home.ledger.append([Draft("receipt", session="s1", data=data)], memory.home.clock())
+        assert shown(ask(memory)) == []
+        assert shown(ask(memory, "zebra okapi")) == []
+        assert shown(ask(memory)) == [bullet.id]
+
+    @pytest.mark.parametrize("source", ["compact", "clear", "resume"])
+    def test_an_emptied_context_forgets(self, memory: Memory, source: str) -> None:
+        """But for what was shown again when it began anew."""
+        bullet, again = store(memory, "The parser reads the config file first."), store(memory, "Zebra, okapi.")
+        ask(memory)
+        ask(memory, "zebra okapi")
+        hits = [{"id": again.id, "rank": 1}]
+        data = {"receipt": "r1", "agent": "codex", "moment": "session-start", "source": source, "hits": hits}
+        memory.home.ledger.append([Draft("receipt", session="s1", data=data)], memory.home.clock())
+        assert shown(ask(memory)) == ([] if source == "resume" else [bullet.id])
+        assert shown(ask(memory, "zebra okapi")) == []
+
     def test_near_duplicates_are_not_shown_together(self, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
         """The better one stands for both, unless a guard says that the two are two statements."""
         worse = store(memory, "The parser reads the config file at startup.", scope="global")
@@ -295,4 +338,4 @@ def test_a_moved_bullet_is_not_shown_where_it_was(memory: Memory, monkeypatch: p
 
 def test_the_limit_is_below_that_of_the_agents() -> None:
     """Agents cut off what is longer than 10,000 characters."""
-    assert injection.CHARS_LIMIT < 10_000
+    assert CHARS_LIMIT < 10_000
