@@ -39,7 +39,7 @@ def command(memory: Memory, out: Output, name: str | None, value: str | None) ->
         stored = config.save(memory.home.path, name, value)
         if name == "embedder" and stored != before and memory.home.ledger.head():
             out.note("vectors of another embedder cannot be compared; `mem reembed` makes those of this store anew")
-        out.emit({name: stored}, [f"{name} = {stored}"])
+        out.emit({name: stored}, [f"{name} = {config.shown(stored)}"])
         return
     names = config.NAMES if name is None else (name,)
     settings = memory.home.settings
@@ -48,5 +48,5 @@ def command(memory: Memory, out: Output, name: str | None, value: str | None) ->
     for each in names:
         config.check(each, config.default(each))  # an unknown name is refused with the list of known ones
         data[each] = getattr(settings, each.replace(".", "_", 1))
-        lines.append(f"{each} = {data[each]}   # {config.meaning(each)}")
+        lines.append(f"{each} = {config.shown(data[each])}   # {config.meaning(each)}")
     out.emit(data, lines)

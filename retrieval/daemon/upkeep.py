@@ -1,4 +1,4 @@
-"""Upkeep: what the daemon does while no prompt waits, so that none has to."""
+"""Upkeep: what the daemon does while no prompt waits, so that none has to, itself or by a process of its own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from acemem.memory.config import FILE_NAME
 from acemem.memory.errors import AcememError, StoreBusy, StoreError
 from acemem.retrieval.cold import RECEIPTS
 from acemem.retrieval.daemon.address import FILE, Address, publish
+from acemem.retrieval.daemon.background import Background
 from acemem.retrieval.daemon.lifetime import Lifetime
 from acemem.retrieval.daemon.receipts import absorb
 from acemem.retrieval.daemon.service import Service
@@ -37,6 +38,7 @@ class Upkeep:
         self._settings = _stamp(service.path / FILE_NAME)
         self._ledger: tuple[Stamp, Stamp] | None = None
         self._snapshot: int | None = changes_in_snapshot(service.path)
+        self._background = Background(service.path, service.clock, service.note)
         self._rest_until = 0.0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="upkeep", daemon=True)
@@ -60,6 +62,8 @@ class Upkeep:
             if self._stopping.is_set():
                 break
             self._step(self._live)
+            self._step(self._do_jobs)
+        self._background.close()
         self._step(self._keep_snapshot)
         self._home.close()
 
@@ -89,6 +93,10 @@ class Upkeep:
         if self._snapshot is None or time.monotonic() - self._service.asked_at > QUIET:
             self._keep_snapshot()
         self._follow_ledger()
+        self._rest_until = 0.0  # what had failed is mended
+
+    def _do_jobs(self) -> None:
+        self._background.step(self._service.loaded.settings, self._service.asked_at)
 
     def _follow_settings(self) -> None:
         stamp = _stamp(self._service.path / FILE_NAME)
@@ -106,19 +114,19 @@ class Upkeep:
         """Writes to the table what the ledger has and it lacks, and reads again what anybody wrote to it."""
         stamp = _stamp(self._home.ledger.path.with_name("ledger.db-wal")), _stamp(self._home.ledger.path)
         broken = self._service.broken is not None
-        if stamp == self._ledger and not broken:
-            self._service.loaded.store.reload()
-            return
+        behind = broken or (stamp != self._ledger and self._home.ledger.is_stale())
         self._ledger = stamp
+        table = self._service.table()
         try:
-            if broken or self._home.ledger.is_stale():
+            if behind:
                 with self._home.store.writing(wait=0):
                     self._home.sync()
             self._service.loaded.store.reload()
         except StoreBusy:
+            self._ledger = None  # what is lacking has to be written all the same
             raise
         except StoreError as error:
-            self._service.mark_broken(error)
+            self._service.mark_broken(error, table)
             raise
         self._service.broken = None
 
