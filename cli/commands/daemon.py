@@ -37,7 +37,7 @@ def start(home: str | None, as_json: bool) -> None:
     """Start it, unless it runs, and wait until it answers."""
     from acemem.retrieval.daemon import control
 
-    found = control.start(_place(home), Path(inherited("project") or os.getcwd()))
+    found = _with_http(control.start(_place(home), Path(inherited("project") or os.getcwd())))
     _output(as_json).emit(found, _lines(found))
 
 
@@ -59,11 +59,11 @@ def stop(home: str | None, as_json: bool) -> None:
 @_home
 @_json
 def status(home: str | None, as_json: bool) -> None:
-    """Say whether it runs, for how long, and how much memory it takes."""
+    """Say whether it runs, for how long, how much memory it takes, and where it listens."""
     from acemem.retrieval.daemon import control
 
     out = _output(as_json)
-    found = control.status(_place(home))
+    found = _with_http(control.status(_place(home)))
     if found["state"] == "stopped":
         out.nothing(found, f"no daemon runs for {found['home']}; the next hook starts one")
     out.emit(found, _lines(found))
@@ -71,6 +71,20 @@ def status(home: str | None, as_json: bool) -> None:
 
 def _place(home: str | None) -> Path:
     return home_directory(home or inherited("home"), os.environ)
+
+
+def _with_http(found: dict[str, Any]) -> dict[str, Any]:
+    """The status with what became of the port that `daemon.port` names; null where none is set."""
+    from acemem.retrieval.daemon.address import TOKEN, http_state
+
+    if found["state"] != "running":
+        return found
+    home = Path(found["home"])
+    state = http_state(home)
+    if state is None:
+        return {**found, "http": None}
+    url, problem = state
+    return {**found, "http": {"url": url, "problem": problem, "token_file": str(home / TOKEN)}}
 
 
 def _output(as_json: bool) -> Output:
@@ -85,6 +99,13 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"for {found['uptime']:.0f} s, asked last {found['idle_seconds']:.0f} s ago, {found['answered']} answers",
         f"listens at {found['address']}",
     ]
+    http = found["http"]
+    if http is not None and http["url"]:
+        lines.append(
+            f"and at {http['url']}, MCP at {http['url']}/mcp, for those who know the token in {http['token_file']}"
+        )
+    elif http is not None:
+        lines.append(f"not at daemon.port: {http['problem']}; set another with `mem config daemon.port PORT`")
     if "memory" in found:
         lines.append(f"{found['memory'] / 1e6:.0f} MB of memory, {found['peak'] / 1e6:.0f} MB at most")
     if found["table"] != "whole":

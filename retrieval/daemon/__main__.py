@@ -6,8 +6,12 @@ in the foreground.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
+
+COMPOSITION = "acemem.cli.serve"
+MOST_FILES = 65_536  # that an agent may have left open; the system's own limit may be a number without end
 
 
 def main(arguments: list[str]) -> None:
@@ -24,9 +28,8 @@ def main(arguments: list[str]) -> None:
     try:
         if held:
             lock.sign(home)
-        from acemem.retrieval.daemon.server import serve
-
-        serve(home, agent, folder, int(held) if held else None)
+        # What lives in this process is put together further up than this package may look.
+        importlib.import_module(COMPOSITION).run(home, agent, folder, int(held) if held else None)
     except BaseException as error:
         from acemem.retrieval.daemon.launch import FAILED
 
@@ -42,13 +45,11 @@ def _detach(held: int) -> None:
     os.setsid()
     os.set_inheritable(held, False)
     os.closerange(3, held)
-    os.closerange(held + 1, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(held + 1, MOST_FILES)
 
 
 def _find_package() -> None:
     """Makes the package importable, where no interpreter's own folder has it (`pip install --user`)."""
-    import importlib.util
-
     if importlib.util.find_spec("acemem") is None:
         sys.path.append(os.path.abspath(__file__).replace("\\", "/").rsplit("/", 4)[0])
 

@@ -1,7 +1,7 @@
 """The address of a daemon: where it listens, and the file in the home by which a hook finds it.
 
 A Unix socket in a folder that only its owner may enter; where the platform or the file system has none, a port of the
-loopback interface, with a token that only the owner can read.
+loopback interface, with a token that only the owner can read. With `daemon.port` set it listens at that port besides.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from acemem.retrieval import call
 
 FOLDER = "daemon"
+TOKEN = "daemon.token"
+TOKEN_LENGTH = 32  # random bytes
+HTTP = "daemon.http"  # the file in the home that says whether `daemon.port` is listened at
 LONGEST = 100  # bytes in a socket's path; the systems allow 104 to 108
 BACKLOG = 1024
 FILE = call.ADDRESS.decode()
@@ -52,20 +56,46 @@ def listen(home: Path) -> tuple[socket.socket, Address]:
             except OSError:
                 continue  # a path that is too long, a file system without sockets, a folder of somebody else
     line = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
-    return line, Address(port=line.getsockname()[1], token=secrets.token_urlsafe(32))
+    return line, Address(port=line.getsockname()[1], token=token_of(home))
+
+
+def listen_at(home: Path, port: int) -> socket.socket | None:
+    """Begins to listen at the port that a person set, and writes down how that went; None where it is another's."""
+    try:
+        token_of(home)
+        line = socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
+    except OSError as error:
+        _write_privately(home, HTTP, f"!{os.strerror(error.errno) if error.errno else error}")
+        return None
+    _write_privately(home, HTTP, f"http://127.0.0.1:{port}")
+    return line
+
+
+def http_state(home: Path) -> tuple[str, str] | None:
+    """The URL at which the daemon answers, and what is wrong where it does not, one of them empty; None when unset."""
+    try:
+        told = (home / HTTP).read_text("utf-8")
+    except OSError:
+        return None
+    return ("", told[1:]) if told.startswith("!") else (told, "")
+
+
+def token_of(home: Path) -> str:
+    """What those must know who come by a port; made at the first time, and kept. Raises OSError."""
+    with suppress(OSError, ValueError):
+        known = (home / TOKEN).read_text("ascii").strip()
+        if len(known) >= TOKEN_LENGTH:
+            os.chmod(home / TOKEN, 0o600)
+            return known
+    token = secrets.token_urlsafe(TOKEN_LENGTH)
+    _write_privately(home, TOKEN, f"{token}\n")
+    return token
 
 
 def publish(home: Path, deadline: float, address: Address | None) -> None:
     """Writes down for the hooks how long they may take, and where the daemon listens; None for nowhere."""
     lines = [f"{deadline:g}".encode(), *(address.lines() if address else [])]
-    fresh = home / f".{FILE}.{os.getpid()}"
-    try:
-        file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(file, "wb") as stream:
-            stream.write(b"\n".join(lines))
-        os.replace(fresh, home / FILE)
-    finally:
-        fresh.unlink(missing_ok=True)
+    _write_privately(home, FILE, b"\n".join(lines))
 
 
 def published(home: Path) -> Address | None:
@@ -76,6 +106,18 @@ def published(home: Path) -> Address | None:
     if lines[:1] == [b"tcp"] and len(lines) == 4:
         return Address(port=int(lines[2]), token=lines[3].decode())
     return None
+
+
+def _write_privately(home: Path, name: str, content: str | bytes) -> None:
+    """Writes a file that only its owner can read, in one step."""
+    fresh = home / f".{name}.{os.getpid()}"
+    try:
+        file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(file, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+        os.replace(fresh, home / name)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _folders(home: Path) -> Iterator[Path]:

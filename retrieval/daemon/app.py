@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -23,8 +22,8 @@ PATIENCE = 30.0  # seconds for a caller that does not say how long it waits
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(service: Service, token: str, end: Callable[[], None]) -> Starlette:
-    """The application around a service; with a `token` it answers only those who know it. `end` ends the daemon.
+def make_app(service: Service, end: Callable[[], None], more: Sequence[Route] = ()) -> Starlette:
+    """The application around a service, with whatever `more` lives in the daemon. `end` ends it.
 
     Who says which home is meant, and means another one, is misdirected: it came by a copied address.
     """
@@ -38,7 +37,7 @@ def make_app(service: Service, token: str, end: Callable[[], None]) -> Starlette
             return Response(status_code=204)
         agent, event = request.path_params["agent"], request.path_params["event"]
         folder = request.headers.get("x-mem-folder", "/").encode("latin-1").decode("utf-8", "surrogateescape")
-        question = Question(agent, event, payload, folder, until)
+        question = Question(agent, event, payload, folder, until, request.headers.get("x-mem-caller", ""))
         try:
             answer = await asyncio.get_running_loop().run_in_executor(service.pool, service.respond, question)
         except (BadInput, UsageError, ValueError, RecursionError) as error:  # the agent's own doing
@@ -71,9 +70,6 @@ def make_app(service: Service, token: str, end: Callable[[], None]) -> Starlette
 
     def guarded(handler: Handler) -> Handler:
         async def guard(request: Request) -> Response:
-            given = request.headers.get("authorization", "").encode("latin-1")
-            if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
-                return Response(status_code=401)
             meant = request.headers.get("x-mem-home")
             if meant is not None and meant != call.identity(os.fsencode(service.path)):
                 return Response(status_code=421)
@@ -86,6 +82,7 @@ def make_app(service: Service, token: str, end: Callable[[], None]) -> Starlette
             Route("/hook/{agent}/{event}", guarded(hook), methods=["POST"]),
             Route("/health", guarded(health)),
             Route("/stop", guarded(stop), methods=["POST"]),
+            *more,
         ]
     )
 
@@ -97,10 +94,10 @@ def _patience(request: Request) -> float:
         return PATIENCE
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request) -> bytearray:
     pieces = bytearray()
     async for piece in request.stream():
         pieces += piece
         if len(pieces) > call.MOST:
             break  # cut off, it is no JSON any more, and is told so
-    return bytes(pieces)
+    return pieces

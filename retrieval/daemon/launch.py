@@ -32,7 +32,7 @@ def launch(home: str, agent: str, folder: str) -> int | None:
     minute after one could not start, and where the home is not there or cannot be written.
     """
     try:
-        if time.time() - os.stat(os.path.join(home, FAILED)).st_mtime < PAUSE:
+        if abs(time.time() - os.stat(os.path.join(home, FAILED)).st_mtime) < PAUSE:  # the clock may have been set back
             return None
     except OSError:
         pass

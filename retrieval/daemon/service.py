@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acemem.memory.config import load
 from acemem.memory.embedders.catalog import load as load_embedder
-from acemem.memory.errors import BadInput, StoreBusy, StoreError
+from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.models import Draft
-from acemem.memory.scope import Project
-from acemem.memory.spool import EVENTS as SPOOLED
-from acemem.memory.spool import Spool, note_from
 from acemem.retrieval import cold
 from acemem.retrieval.daemon.log import note
 from acemem.retrieval.daemon.receipts import Receipts, absorb
 from acemem.retrieval.daemon.warm_home import Loaded, RememberingEmbedder, SharedStore, WarmHome
-from acemem.retrieval.hook import EVENTS, answer
-from acemem.retrieval.search import Reach
+from acemem.retrieval.hook import Answer, reach_of, respond
+from acemem.retrieval.protocols import ANSWERED, PROTOCOLS, Call, from_payload, printed, read
 
 if TYPE_CHECKING:
     from acemem.memory.store import Version
 
 THREADS = 2  # numpy and the embedder let go of the interpreter, so a second one has work to do
 BROKEN_FOR = 30.0  # seconds until a bullet table that could not be read is tried again
-WARM = "session-start"
-USUAL_AGENT, PROMPT = "claude-code", "user-prompt-submit"
+REMEMBERED = 1_000  # calls that have been answered, of which a second one may come
+USUAL_AGENT = "claude-code"
+TRIAL = {"prompt": "how do the tests run"}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One hook call as it came in; `until` is a time of `time.monotonic` after which nobody waits for the answer."""
+    """One hook call as it came in; `until` is a time of `time.monotonic` after which nobody waits for the answer.
+
+    `caller` is the agent that really calls, where that is known. The payload is emptied when it is read.
+    """
 
     agent: str
     event: str
-    payload: bytes
+    payload: bytearray
     folder: str
     until: float
+    caller: str = ""
 
 
 class Service:
@@ -60,6 +62,8 @@ class Service:
         self._retry_at = 0.0
         self._broken_table: Version | None = None
         self._here = threading.local()
+        self._answered: OrderedDict[tuple[str | None, str, str], None] = OrderedDict()
+        self._answering = threading.Lock()
         self.loaded = self._load(None)
         self.receipts = Receipts(lambda: self.make_home().ledger, self.note)
 
@@ -90,58 +94,65 @@ class Service:
         """
         home = self._home()
         absorb(str(self.path), home.ledger)
-        agent = agent if PROMPT in EVENTS.get(agent, ()) else USUAL_AGENT
-        self.warm(agent, folder)
+        protocol = PROTOCOLS.get(agent, PROTOCOLS[USUAL_AGENT])
+        trial = from_payload(protocol, *protocol.event("prompt"), TRIAL, folder)
+        self.warm(trial)
+        table = self.table()
         try:
-            answer(home, agent, PROMPT, {"prompt": "how do the tests run"}, folder)
+            respond(home, trial)
         except StoreError as error:
-            self.mark_broken(error)
+            self.mark_broken(error, table)
         home.embedder.embed_query("the weights are loaded, also where there is no table to compare with")
 
-    def warm(self, agent: str, folder: str) -> None:
-        """Reads the part of the bullet table that prompts in a folder look at."""
-        home = self._home()
+    def warm(self, call: Call) -> None:
+        """Reads the part of the bullet table that an agent's prompts in a folder look at."""
+        home, table = self._home(), self.table()
         try:
             home.freshen()
-            home.store.shelf(Reach.of(Project.of(folder).scope, agent).where(None, False))
+            home.store.shelf(reach_of(call).where(None, False))
         except StoreError as error:
-            self.mark_broken(error)
+            self.mark_broken(error, table)
 
     def respond(self, question: Question) -> bytes | None:
         """What a hook prints; None for nothing. Raises what the agent's payload or the store has wrong with it."""
         self.asked_at = time.monotonic()
         if self.asked_at >= question.until:
             return None
-        payload = json.loads(question.payload.decode("utf-8-sig", "replace"))
-        if not isinstance(payload, dict):
-            raise BadInput(f"the payload is no object, but {type(payload).__name__}")
-        if question.event in SPOOLED:
-            Spool(self.path).leave(note_from(question.agent, question.event, payload), time.time_ns())
+        call = read(question.agent, question.event, question.payload, question.folder, question.caller)
+        cold.leave_note(str(self.path), call)
+        if call.moment == "pre-compact":
+            self.behind.set()  # the session's note is due, before its context is gone
+        if call.moment not in ANSWERED or (call.moment == "tool-failure" and call.failure is None):
             return None
-        if question.event == WARM and WARM not in EVENTS.get(question.agent, ()):
-            cwd = payload.get("cwd")
-            self.warm(question.agent, cwd if isinstance(cwd, str) and cwd else question.folder)
+        if self._is_repeated(call):
             return None
-        self.receipts.settle(cold.session_of(payload))
-        output, receipt = self._answer(question, payload)
+        self.receipts.settle(call.session)
+        found = self._answer(call)
         if time.monotonic() >= question.until:
             return None  # nobody saw it, so there is nothing to write down either
         self.answered += 1
-        self.receipts.keep(receipt, self.clock())
-        return None if output is None else json.dumps(output, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        if found.counts:
+            self.receipts.keep(found.receipt, self.clock())
+        if call.moment == "session-start":
+            with suppress(RuntimeError):  # the daemon is about to end
+                self.pool.submit(self.warm, call)  # so that the first prompt need not wait for it
+        return None if found.output is None else printed(found.output)
 
     def is_broken(self) -> bool:
         """Whether the bullet table could not be read lately, and nobody has written it anew since."""
         if self.broken is None or time.monotonic() >= self._retry_at:
             return False
-        return self._table_version() == self._broken_table
+        return self.table() == self._broken_table
 
-    def mark_broken(self, error: StoreError) -> None:
-        """Notes that the bullet table cannot be read, so that answers go by words alone for a while."""
+    def mark_broken(self, error: StoreError, table: Version | None) -> None:
+        """Notes that the bullet table cannot be read, so that answers go by words alone for a while.
+
+        `table` is what there was before it was read: another one, that was put in place meanwhile, is not broken.
+        """
         if self.broken is None:
             self.note(f"daemon: answers by words alone: {error}")
         self.broken = str(error)
-        self._broken_table = self._table_version()
+        self._broken_table = table
         self._retry_at = time.monotonic() + (1.0 if isinstance(error, StoreBusy) else BROKEN_FOR)
 
     def close(self) -> None:
@@ -155,27 +166,34 @@ class Service:
         self.pool.shutdown(wait=True)
         self.receipts.close()
 
-    def _answer(self, question: Question, payload: Mapping[str, Any]) -> tuple[dict[str, Any] | None, Draft]:
+    def _is_repeated(self, call: Call) -> bool:
+        """Whether another hook has been called for the same thing: one agent may run what two have installed."""
+        if call.turn is None:
+            return False
+        key = (call.session, call.moment, call.turn)
+        with self._answering:
+            known = key in self._answered
+            self._answered[key] = None
+            while len(self._answered) > REMEMBERED:
+                self._answered.popitem(last=False)
+        return known
+
+    def _answer(self, call: Call) -> Answer:
         if not self.is_broken():
+            table = self.table()
             try:
-                found = answer(self._home(), question.agent, question.event, payload, question.folder)
+                found = respond(self._home(), call)
             except StoreError as error:
-                self.mark_broken(error)
+                self.mark_broken(error, table)
                 self.behind.set()
             else:
                 self.broken = None
-                return found.output, found.receipt
-        return self._by_words(question, payload)
-
-    def _by_words(self, question: Question, payload: Mapping[str, Any]) -> tuple[dict[str, Any] | None, Draft]:
-        name = cold.PROMPTS.get((question.agent, question.event))
-        words = cold.answer(str(self.path), question.agent, payload, question.folder) if name else None
+                return found
+        words = cold.answer(str(self.path), call)
         if words is None:
             raise StoreError(self.broken or "there is no snapshot to answer from")
-        receipt = Draft("receipt", session=cold.session_of(payload), data=words.receipt)
-        if not words.text:
-            return None, receipt
-        return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": words.text}}, receipt
+        receipt = Draft("receipt", session=call.session, data=words.receipt)
+        return Answer(call.output(words.text) if words.text else None, receipt)
 
     def _home(self) -> WarmHome:
         known: tuple[Loaded, WarmHome] | None = getattr(self._here, "home", None)
@@ -192,7 +210,8 @@ class Service:
         if known is not None:
             known[1].close()
 
-    def _table_version(self) -> Version | None:
+    def table(self) -> Version | None:
+        """Which state of the bullet table there is; None where there is none, or it cannot be told."""
         try:
             return self.loaded.store.version()
         except StoreError:

@@ -17,9 +17,11 @@ from acemem.memory.embedders.base import Calibration, Embedder, Fingerprint
 from acemem.memory.errors import StoreBusy
 from acemem.memory.home import Home
 from acemem.memory.store import SHELVES, Store
+from acemem.retrieval.daemon.memory_use import give_back
 
 if TYPE_CHECKING:
     from acemem.memory.shelf import Shelf
+    from acemem.memory.store import Version
 
 REMEMBERED = 1_000  # questions whose vectors are kept: 1.5 MB
 
@@ -64,24 +66,38 @@ class RememberingEmbedder:
 class SharedStore(Store):
     """A bullet table that several threads read: what one is loading, the others wait for instead of loading it too."""
 
+    patience = 0.0  # a prompt does not wait
+
     def __init__(self, home: Path, fingerprint: Fingerprint) -> None:
         super().__init__(home, fingerprint)
         self._loading = threading.Lock()
+        self._seen: tuple[Version | None, int] | None = None
         self.asked_for: dict[str, None] = {}
 
     def shelf(self, where: str) -> Shelf:
         """As `Store.shelf`."""
         with self._loading:
-            if self._shelves.get(where, (None,))[0] != self.version():
-                self._shelves.pop(where, None)  # before the new one comes: there is not room for both
+            known = self._shelves.get(where, (None,))[0] == self.version()
             self.asked_for.pop(where, None)
             self.asked_for[where] = None
             while len(self.asked_for) > SHELVES:
                 del self.asked_for[next(iter(self.asked_for))]
-            return super().shelf(where)
+            shelf = super().shelf(where)
+            if not known:
+                give_back()
+            return shelf
 
     def reload(self) -> None:
-        """Reads again what was asked for lately, so that no prompt has to wait for it."""
+        """Reads again what was asked for lately, so that no prompt has to wait for it.
+
+        Where files of the table changed and nobody wrote to it, they are damaged, or mended: all is read anew, for what
+        is in memory would hide it. Raises StoreError.
+        """
+        seen = self.version(), self.files()
+        if self._seen is not None and seen[0] == self._seen[0] and seen != self._seen:
+            with self._loading:
+                self.forget()
+        self._seen = seen
         for where in list(self.asked_for):
             self.shelf(where)
 
@@ -92,6 +108,7 @@ class WarmHome(Home):
     def __init__(self, path: Path, clock: Callable[[], float], behind: threading.Event) -> None:
         super().__init__(path, clock)
         self._behind = behind
+        self._written: Version | None = None  # of the table, when last it had most of the bullets
 
     def freshen(self) -> None:
         """Calls for the upkeep where there is something to do. Raises StoreBusy while rows are lacking."""
@@ -100,6 +117,17 @@ class WarmHome(Home):
             raise StoreBusy("rows of the bullet table are gone; it is being made again from the ledger")
         if self.ledger.is_stale():
             self._behind.set()
+
+    def _lacks_rows(self) -> bool:
+        """Also while most rows are still to be written, as when the table is made again: little would be found."""
+        if super()._lacks_rows():
+            return True
+        version = self.store.version()
+        if version is None or version != self._written:
+            if 2 * self.store.count() < sum(self.ledger.counts().values()):
+                return True
+            self._written = version
+        return False
 
 
 @dataclass(frozen=True, slots=True)

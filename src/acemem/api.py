@@ -20,7 +20,7 @@ from acemem.memory.scope import GLOBAL, Project, home_directory, is_scope
 
 if TYPE_CHECKING:
     from acemem.memory.attribution.attribution import Verdict
-    from acemem.memory.context.rules import Rendered
+    from acemem.memory.context.rendering import Rendered
     from acemem.memory.examination import Check
     from acemem.memory.learn.admission import Admitted
     from acemem.memory.learn.ingest import Report as IngestReport
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acemem.memory.refine.conflicts import Conflict
     from acemem.memory.refine.plan import Plan
     from acemem.retrieval.hook import Answer
+    from acemem.retrieval.injection import Injection
     from acemem.retrieval.ranking import Hit
     from acemem.retrieval.report import Report
     from acemem.retrieval.tuning import Experiment
@@ -109,6 +110,12 @@ class Memory:
             self.home.sync()
         return admitted
 
+    def remember(
+        self, text: str, kind: Kind = "context", scope: str | None = None, section: str | None = None
+    ) -> Bullet:
+        """Remembers one statement of a person's, and returns the bullet that it became or joined; raises as `add`."""
+        return self.add(text, kind, scope, section=section)[0]
+
     def ingest(
         self,
         paths: Iterable[Path],
@@ -151,6 +158,20 @@ class Memory:
         _check(scope, kind)
         reach = Reach.of(self.project.scope) if scope is None else Reach((scope,))
         return search(self.home, query, reach, k=wanted, kind=kind, archived=archived, floor=floor)
+
+    def recall(self, prompt: str, session: str | None = None, agent: str = "library") -> Injection:
+        """What belongs in front of a prompt: its `text` is ready to use, and empty when nothing is relevant.
+
+        It is what a hook would say, and leaves a receipt as a hook does; a `session` is not told the same thing again
+        within its next prompts. `agent` is whose own bullets are seen besides those of the project.
+        """
+        from acemem.retrieval.injection import inject
+        from acemem.retrieval.search import Reach
+
+        reach = Reach.of(self.project.scope, agent)
+        injection = inject(self.home, prompt, reach, agent=agent, session=session)
+        self.keep_receipt(injection.receipt)
+        return injection
 
     def hook(self, agent: str, event: str, payload: dict[str, Any]) -> Answer:
         """Answers an agent's hook; keep the receipt with `keep_receipt` once the answer is printed."""
@@ -268,7 +289,7 @@ class Memory:
     def undo(self, event: str) -> Event:
         """Takes back one event: feedback, an edit, a merge, an archive, a promotion. Returns the undo.
 
-        With a plan goes all it did, and with a verdict on a session every mark it gave.
+        With a plan goes all it did, with a verdict on a session every mark it gave, with a decision what it wrote.
 
         Raises NotFound for an unknown event, UsageError for one that is undone already or cannot be.
         """
@@ -279,6 +300,16 @@ class Memory:
             from acemem.memory.attribution.attribution import undo as undo_verdict
 
             return undo_verdict(self.home, found)[-1]
+        if found.type == "import":  # and an import for all it brought
+            from acemem.memory.context.importing import undo_import
+
+            return undo_import(self.home, found.id)[-1]
+        if found.type == "decision":  # and a decision for what it wrote into a file
+            from acemem.memory.context.proposals import undo_decision
+
+            return undo_decision(self.home, found)
+        if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "decision":
+            raise UsageError(f"{found.id} took back a decision on a proposal; `mem review` decides again")
         if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "plan":
             raise UsageError(f"{found.id} took back a whole plan; `mem refine` makes it again")
         if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "outcome":
@@ -289,23 +320,31 @@ class Memory:
     # -- cleaning and rules -----------------------------------------------------------------------
 
     def refine(
-        self, dry_run: bool = False, yes: bool = False, progress: Callable[[str], None] = lambda step: None
+        self,
+        dry_run: bool = False,
+        yes: bool = False,
+        progress: Callable[[str], None] = lambda step: None,
+        plan: str | None = None,
+        unattended: bool = False,
     ) -> Plan:
-        """Merges duplicates, prunes what persistently harms, demotes rules that stopped helping.
+        """Merges duplicates, prunes what persistently harms, demotes rules that stopped helping, keeps the limits.
 
-        `dry_run` only returns the plan. Raises UsageError when the plan removes too much and `yes` was not said.
+        `dry_run` only returns the plan; `plan` applies the one of that name; `unattended`, where nobody looks on,
+        spares what a person wrote. Raises UsageError when the plan removes too much and `yes` was not said, or is no
+        longer what it was, StoreBusy while another process refines.
         """
-        from acemem.memory.refine.plan import make_plan, refine
+        from acemem.memory.refine.application import refine
+        from acemem.memory.refine.plan import make_plan
 
         if dry_run:
-            return make_plan(self.home, progress)
-        plan = refine(self.home, yes=yes, progress=progress)
+            return make_plan(self.home, progress, unattended=unattended)
+        done = refine(self.home, yes=yes, unattended=unattended, plan_id=plan, progress=progress)
         self._leave_snapshot()
-        return plan
+        return done
 
     def undo_refine(self, plan: str) -> list[Event]:
         """Takes back everything an applied plan did."""
-        from acemem.memory.refine.plan import undo
+        from acemem.memory.refine.application import undo
 
         return undo(self.home, plan)
 
@@ -337,15 +376,24 @@ class Memory:
         demote(self.home, bullet, "by hand")
         return self.bullet(bullet.id)
 
-    def render(self, targets: Sequence[str | Path] = (), write: bool = True) -> list[Rendered]:
-        """Writes this project's rules into context files; `write=False` only says which would change."""
-        from acemem.memory.context.rules import render
+    def render(
+        self,
+        targets: Sequence[str | Path] = (),
+        write: bool = True,
+        personal: bool = False,
+        remarks: Mapping[str, str] | None = None,
+    ) -> list[Rendered]:
+        """Writes this project's rules into context files; `write=False` only says which would change.
+
+        `personal` adds CLAUDE.local.md, for rules about you. `remarks`, by id, are put behind the rules.
+        """
+        from acemem.memory.context.rendering import render
 
         paths = [Path(target) for target in targets]
         if not write:
-            return render(self.home, self.project, paths, write=False)
+            return render(self.home, self.project, paths, write=False, personal=personal, remarks=remarks)
         with self.home.store.writing():  # two renders at once would each find the file changed by the other
-            return render(self.home, self.project, paths, write=True)
+            return render(self.home, self.project, paths, write=True, personal=personal, remarks=remarks)
 
     def forget(self, id: str) -> Bullet:
         """Archives a bullet; its tombstone keeps it from being learned again. Raises UsageError if it is archived."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,22 @@ def test_a_question_carries_its_names_and_bytes_as_they_are(tmp_path: Path) -> N
     assert head.split(b"\r\n")[0] == b"POST /hook/ab/- HTTP/1.1"
     assert b"X-Mem-Left: 0.250" in head
     assert b"Content-Length: 2" in head
+
+
+def test_of_a_large_payload_the_ends_are_sent() -> None:
+    """Cut at spaces, so that what is one text stays one, with every character whole; a small one goes as it is."""
+    small = json.dumps({"prompt": "é " * 1_000}).encode()
+    assert call.ends(small) is small
+    for filling in ("x ", "日本 ", "“é” 🚀 ", 'a \\" \\\\ b\n '):
+        text = f"begin {filling * (3 * call.LARGE // len(filling))}end"
+        for ascii in (True, False):
+            cut = call.ends(json.dumps({"session_id": "s", "prompt": text, "cwd": "/a"}, ensure_ascii=ascii).encode())
+            assert len(cut) <= 2 * call.END
+            found = json.loads(cut)
+            assert found["prompt"].startswith("begin ") and found["prompt"].endswith(" end")
+            assert (found["session_id"], found["cwd"]) == ("s", "/a")
+    dense = b"x" * (2 * call.LARGE)
+    assert call.ends(dense) is dense
 
 
 def test_the_log_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from acemem.cli.main import cli
 from acemem.memory.fold import sources_to
 from acemem.memory.insight import Source
 from acemem.memory.models import Draft
+from acemem.retrieval.report import _pairings, outcomes
 from tests.bullets import store
 
 
@@ -50,6 +51,32 @@ def test_a_bullet_that_helps_is_seen_to_help(memory: Memory) -> None:
     assert [(row.id, row.lift.verdict) for row in found.bullets] == [(good, "helps")]
     assert found.store.low is not None and found.store.high is not None
     assert found.store.low < 0.4 < found.store.high
+
+
+def test_only_prompts_are_trials(memory: Memory) -> None:
+    """What a start or a failure shows was not drawn by lot; but who saw it there is no session that went without."""
+    bullet = store(memory, "Run make test.").id
+    for moment in ("session-start", "tool-failure"):
+        data = {"receipt": "r1", "agent": "gemini", "moment": moment, "hits": [{"id": bullet}]}
+        draft = Draft("receipt", session=f"s-{moment}", data=data)
+        outcome = {"success": True, "source": "test", "used": [], "ignored": []}
+        live(memory, [draft, Draft("outcome", session=f"s-{moment}", data=outcome)])
+    assert memory.report().store.sessions == 0
+    live(memory, session("s-session-start", [], [bullet], True), session("other", [], [bullet], True))
+    pairings = list(_pairings(memory.home, memory.home.ledger.events("receipt"), outcomes(memory.home)))
+    assert {pairing.trial.session: pairing.trial.shown for pairing in pairings} == {
+        "s-session-start": True,
+        "other": False,
+    }
+
+
+def test_an_agent_s_logs_may_call_it_otherwise(memory: Memory) -> None:
+    """What its own sessions taught is native to it all the same."""
+    source = Source("k", 1, "taught", "/log", "gemini-cli", 1.0)
+    bullet = store(memory, "Run make test.", sources=sources_to((source,))).id
+    live(memory, session("a", [bullet], [], True, "gemini"), session("b", [bullet], [], True, "codex"))
+    pairings = _pairings(memory.home, memory.home.ledger.events("receipt"), outcomes(memory.home))
+    assert {pairing.agent: pairing.native for pairing in pairings} == {"gemini": True, "codex": False}
 
 
 def test_a_bullet_without_effect_is_not(memory: Memory) -> None:

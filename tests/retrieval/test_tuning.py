@@ -14,7 +14,7 @@ from acemem.cli.main import cli
 from acemem.memory.models import Draft
 from acemem.retrieval.injection import inject
 from acemem.retrieval.search import Reach
-from acemem.retrieval.tuning import LEAST_RECEIPTS, Replay, experiment, rescored, worth
+from acemem.retrieval.tuning import LEAST_RECEIPTS, Replay, experiment, replays_of, rescored, worth
 from acemem.retrieval.weights import DEFAULT_WEIGHTS, RankingWeights, weights_in_force
 from tests.bullets import store
 
@@ -107,6 +107,16 @@ def lived(memory: Memory, rounds: int) -> None:
             marks = {"helpful": credit > 0, "weight": 0.3, "source": "cited and tested"}
             drafts.append(Draft("feedback", id, session=replay.session, data=marks))
     memory.home.ledger.append(drafts, memory.home.clock())
+
+
+def test_only_prompts_are_replayed(memory: Memory) -> None:
+    """Other weights would have shown the same after a failure or at a start."""
+    id = store(memory, "The parser reads the config file.").id
+    for moment in ("prompt", "session-start", "tool-failure"):
+        data = {"receipt": "r1", "agent": "codex", "moment": moment, "hits": [{"id": id}]}
+        mark = Draft("feedback", id, session=moment, data={"helpful": True, "source": "explicit"})
+        memory.home.ledger.append([Draft("receipt", session=moment, data=data), mark], memory.home.clock())
+    assert [replay.session for replay in replays_of(memory.home)] == ["prompt"]
 
 
 def test_accepted_weights_rank_until_they_are_taken_back(memory: Memory) -> None:

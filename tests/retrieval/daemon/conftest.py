@@ -50,12 +50,13 @@ class Hooked:
         stdin: bytes | None = None,
         event: str = "user-prompt-submit",
         environ: Mapping[str, str] | None = None,
+        agent: str = "claude-code",
         **options: Any,
     ) -> Done:
         """Runs one hook to its end; it must have ended well, and without a word on standard error."""
         given = self.payload() if stdin is None else stdin
         done = subprocess.run(
-            self.command(event),
+            self.command(event, agent),
             input=given,
             env={**os.environ, **(environ or {})},
             capture_output=True,

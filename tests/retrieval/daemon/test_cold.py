@@ -20,6 +20,7 @@ from acemem.retrieval import cold
 from acemem.retrieval.daemon.receipts import absorb
 from acemem.retrieval.daemon.snapshot import changes_in_snapshot, newest_change, write_snapshot
 from acemem.retrieval.holdout import is_drawn
+from acemem.retrieval.protocols import Call, from_payload, protocol_of
 from acemem.retrieval.search import Reach
 from tests.bullets import mark, store
 from tests.retrieval.daemon.conftest import PROMPT, Hooked
@@ -37,9 +38,13 @@ class Cold:
         """As the daemon leaves it."""
         write_snapshot(self.memory.home, newest_change(self.memory.home.ledger))
 
-    def found(self, prompt: object = PROMPT, session: str | None = "s1", agent: str = "claude-code") -> cold.Found:
-        payload = {"prompt": prompt, "session_id": session, "cwd": str(self.memory.project.root)}
-        answer = cold.answer(str(self.memory.home.path), agent, payload, "/")
+    def call(self, event: str = "prompt", agent: str = "claude-code", **payload: Any) -> Call:
+        protocol = protocol_of(agent)
+        given = {"prompt": PROMPT, "session_id": "s1", "cwd": str(self.memory.project.root), **payload}
+        return from_payload(protocol, *protocol.event(event), given, "/")
+
+    def found(self, session: str | None = "s1", **options: Any) -> cold.Found:
+        answer = cold.answer(str(self.memory.home.path), self.call(session_id=session, **options))
         assert answer is not None
         return answer
 
@@ -68,7 +73,7 @@ def test_it_sees_what_a_warm_answer_may_see(chilled: Cold) -> None:
     mine = chilled.memory.project.scope
     scopes = ("global", mine, OTHER, "agent:claude-code", "agent:codex", "tool:git", "project:", "agent:", "tools:x")
     reach = Reach.of(mine, "claude-code")
-    visible = cold.sees(mine, "claude-code")
+    visible = cold.sees(mine, ("claude-code",))
     assert [visible(scope) for scope in scopes] == [reach.sees(scope) for scope in scopes]
     bullets = {
         scope: store(chilled.memory, f"The parser reads the config file {at}.", scope=scope).id
@@ -119,6 +124,102 @@ def test_words_are_found_in_their_parts_and_forms(chilled: Cold, text: str, prom
     assert chilled.ids(prompt=prompt) == [bullet.id]
 
 
+AGENTS = [
+    ("claude-code", "user-prompt-submit", "additionalContext"),
+    ("codex", "user-prompt-submit", "additionalContext"),
+    ("gemini", "before-agent", "additionalContext"),
+    ("cursor", "before-submit-prompt", "additional_context"),
+    ("opencode", "prompt", "context"),
+]
+
+
+@pytest.mark.parametrize(("agent", "event", "field"), AGENTS)
+def test_every_agent_is_answered(
+    chilled: Cold, monkeypatch: pytest.MonkeyPatch, agent: str, event: str, field: str
+) -> None:
+    """In its own document, and with a receipt that waits."""
+    bullet = store(chilled.memory, "The parser reads the config file first.")
+    chilled.snapshot()
+    monkeypatch.setattr(cold, "launch", lambda *arguments: None)
+    printed: list[bytes] = []
+    payload = json.dumps({"prompt": PROMPT, "session_id": "s1", "cwd": str(chilled.memory.project.root)}).encode()
+    home = str(chilled.memory.home.path)
+    for _ in range(2):
+        cold.respond(agent, event, home.encode(), payload, printed.append)
+    [document] = [json.loads(answer) for answer in printed]
+    assert bullet.id in document.get("hookSpecificOutput", document)[field]
+    first, second = (r for r in cold.waiting_receipts(home).values() if r is not None)
+    assert (first["session"], first["data"]["agent"], first["data"]["moment"]) == ("s1", agent, "prompt")
+    assert second["data"]["hits"] == []
+
+
+def test_a_start_gets_the_rules_that_a_warm_answer_has(chilled: Cold, project: Path) -> None:
+    """The same lines, but for what is contested; what the agent reads anyway is left out here, too."""
+    memory = chilled.memory
+    rules = [store(memory, f"Rule {word} stands.", scope=scope) for word, scope in (("one", "global"), ("two", OTHER))]
+    rules += [store(memory, f"Rule {word} stands.") for word in ("three", "four", "five")]
+    for rule in rules:
+        memory.home.ledger.append([Draft("promote", rule.id, data={"against": []})], memory.home.clock())
+    mark(memory, rules[3], True, "a", "b")
+    chilled.snapshot()
+    (project / "CLAUDE.md").write_text(f"[mem:{rules[4].id}]", "utf-8")
+    memory.forget(rules[2].id)
+    found = chilled.found(event="session-start", source="startup")
+    assert [hit["id"] for hit in found.receipt["hits"]] == [rules[3].id, rules[0].id]
+    payload = {"session_id": "s1", "cwd": str(project), "source": "startup"}
+    output = memory.hook("claude-code", "session-start", payload).output
+    assert output is not None
+    assert found.text == output["hookSpecificOutput"]["additionalContext"]
+    assert (found.receipt["moment"], found.receipt["source"], found.counts) == ("session-start", "startup", True)
+
+
+def test_a_compaction_gets_what_was_shown_before(chilled: Cold) -> None:
+    """Newest first, also what still waits to be written down; then it counts as shown again, and nothing else."""
+    memory, home = chilled.memory, str(chilled.memory.home.path)
+    first, second = store(memory, "The parser reads the config file first."), store(memory, "Zebra and okapi graze.")
+    chilled.snapshot()
+    memory.keep_receipt(Draft("receipt", session="s1", data=chilled.found().receipt))
+    cold.leave_receipt(home, "s1", chilled.found(prompt="zebra and okapi").receipt)
+    found = chilled.found(event="session-start", source="compact")
+    assert [hit["id"] for hit in found.receipt["hits"]] == [second.id, first.id]
+    cold.leave_receipt(home, "s1", found.receipt)
+    assert chilled.ids() == []
+    cold.leave_receipt(home, "s1", chilled.found(event="session-start", source="clear").receipt)
+    assert chilled.ids() == [first.id]
+
+
+def test_a_failure_gets_what_helped(chilled: Cold) -> None:
+    """By the words of what was printed, once in a session; what no tool has failed with gets nothing."""
+    memory, home = chilled.memory, str(chilled.memory.home.path)
+    bullet = store(memory, "`pnpm test` cannot find module '@shop/config': run `pnpm -r build` first.", kind="failure")
+    for at in range(10):
+        store(memory, f"Something else altogether stands here: {at}.")
+    chilled.snapshot()
+    failure = {"tool_name": "Bash", "tool_input": {"command": "pnpm test"}, "transcript_path": "/log.jsonl"}
+    missing = failure | {"error": "Error: Cannot find module '@shop/config'"}
+    found = chilled.found(event="tool-failure", **missing)
+    assert [hit["id"] for hit in found.receipt["hits"]] == [bullet.id]
+    cold.leave_receipt(home, "s1", found.receipt)
+    assert chilled.ids(event="tool-failure", **missing) == []
+    other = chilled.found(event="tool-failure", **failure, error="AssertionError: 3 is not 4")
+    assert (other.text, other.counts) == ("", False)
+    call = chilled.call("post-tool-use", "codex", **failure, tool_response="3 passed")
+    assert cold.answer(home, call) is None
+
+
+def test_two_hooks_that_are_called_for_one_thing_answer_once(chilled: Cold) -> None:
+    """As where Cursor runs its own hooks and those of another agent."""
+    store(chilled.memory, "The parser reads the config file first.")
+    chilled.snapshot()
+    home = str(chilled.memory.home.path)
+    first = chilled.call("prompt", "cursor", generation_id="g1")
+    found = cold.answer(home, first)
+    assert found is not None and found.text
+    cold.leave_receipt(home, first.session, found.receipt)
+    assert cold.answer(home, first) is None
+    assert cold.answer(home, chilled.call("prompt", "cursor", generation_id="g2")) is not None
+
+
 def test_a_good_record_comes_before_a_bad_one(chilled: Cold) -> None:
     """As the ledger has it now."""
     bad, good = (store(chilled.memory, f"The parser reads the config file {word}.") for word in ("here", "there"))
@@ -135,7 +236,7 @@ def test_a_session_is_not_told_the_same_twice(chilled: Cold) -> None:
     chilled.snapshot()
     home = str(chilled.memory.home.path)
     found = chilled.found()
-    cold.leave_receipt(home, {"session_id": "s1"}, found.receipt)
+    cold.leave_receipt(home, "s1", found.receipt)
     assert chilled.ids() == []
     assert chilled.ids(session="s2") != []
     assert absorb(home, chilled.memory.home.ledger) == 1
@@ -162,7 +263,7 @@ def test_waiting_receipts_do_not_pile_up(chilled: Cold, monkeypatch: pytest.Monk
     monkeypatch.setattr(cold, "MOST_RECEIPTS", 3)
     home = str(chilled.memory.home.path)
     for _ in range(5):
-        cold.leave_receipt(home, {}, {})
+        cold.leave_receipt(home, None, {})
     assert len(cold.waiting_receipts(home)) == 3
 
 
@@ -203,12 +304,12 @@ def test_without_a_snapshot_there_is_no_answer(chilled: Cold) -> None:
     """Nor from one of another format, which a newer acemem left."""
     home = chilled.memory.home
     store(chilled.memory, "The parser reads the config file first.")
-    assert cold.answer(str(home.path), "claude-code", {"prompt": PROMPT}, "/") is None
+    assert cold.answer(str(home.path), chilled.call()) is None
     chilled.snapshot()
     with sqlite3.connect(home.path / cold.SNAPSHOT) as db:
         db.execute("UPDATE settings SET value = '99' WHERE name = 'format'")
     db.close()
-    assert cold.answer(str(home.path), "claude-code", {"prompt": PROMPT}, "/") is None
+    assert cold.answer(str(home.path), chilled.call()) is None
 
 
 def test_an_ingest_leaves_a_snapshot_where_no_daemon_does(chilled: Cold, tmp_path: Path) -> None:
@@ -223,7 +324,7 @@ def test_an_ingest_leaves_a_snapshot_where_no_daemon_does(chilled: Cold, tmp_pat
 def test_a_payload_without_a_prompt_is_bad_input(chilled: Cold) -> None:
     """With what stood in its place."""
     with pytest.raises(BadInput, match="int"):
-        cold.answer(str(chilled.memory.home.path), "claude-code", {"prompt": 7}, "/")
+        chilled.found(prompt=7)
 
 
 def test_an_end_of_turn_leaves_its_note_without_a_daemon(tmp_path: Path) -> None:
@@ -242,7 +343,7 @@ def test_the_standard_library_is_enough(memory: Memory) -> None:
     program = f"""
 import sys
 sys.path.insert(0, {str(Path(cold.__file__).parents[2])!r})
-from acemem.retrieval import cold
+from acemem.retrieval import cold, context_files, signature
 from acemem.retrieval.daemon import launch
 print(*sorted({{name.split(".")[0] for name in sys.modules}} - sys.stdlib_module_names))
 """

@@ -56,8 +56,8 @@ def crowd(hooked: Hooked, count: int) -> list[bytes]:
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="counts processes by /proc")
 def test_many_first_hooks_start_exactly_one(hooked: Hooked) -> None:
-    """Whoever comes first holds the lock that the daemon then has for life."""
-    crowd(hooked, 30)
+    """Of a hundred: whoever comes first holds the lock that the daemon then has for life."""
+    crowd(hooked, 100)
     wait_until(lambda: control.status(hooked.home)["state"] == "running")
     assert daemons(hooked) == {control.status(hooked.home)["pid"]}
     assert not lock.take(str(hooked.home))
