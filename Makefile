@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity integration fuzz kills cycles bench learning clean
+.PHONY: demo test lint types parity integration fuzz kills sequences cycles bench learning clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -23,9 +23,14 @@ types: $(STAMP)
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.fuzz_readers 30 --logs $(DATA)/sessions
 
-# Commands killed in the middle, ten times as often as in every test run; nothing acknowledged may be lost.
+# Commands killed in the middle, far more often than in every test run; nothing acknowledged may be lost.
 kills: $(STAMP)
-	MEM_KILLS=60 $(BIN)/python -m pytest -q tests/memory/test_durability.py -k kill_9
+	MEM_KILLS=60 $(BIN)/python -m pytest -q tests/memory/test_durability.py -k "kill_9 and not refine"
+	MEM_KILLS=200 $(BIN)/python -m pytest -q tests/memory/test_durability.py -k "kill_9 and refine"
+
+# Any sequence of what can happen to bullets, many more of them than in every test run.
+sequences: $(STAMP)
+	MEM_SEQUENCES=1000 $(BIN)/python -m pytest -q tests/memory/test_lifecycle_machine.py
 
 # The daemon killed and started again under hooks, a thousand times; takes half an hour.
 cycles: $(STAMP)

@@ -17,7 +17,18 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-NAMES = ("startup", "retrieval", "search_speed", "inline", "reading", "contradiction", "attribution", "hook_latency")
+NAMES = (
+    "startup",
+    "retrieval",
+    "search_speed",
+    "inline",
+    "reading",
+    "contradiction",
+    "candidates",
+    "attribution",
+    "remedies",
+    "hook_latency",
+)
 PACKAGES = ("acemem", "lancedb", "numpy", "onnxruntime", "tokenizers", "click")
 
 

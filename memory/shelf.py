@@ -7,7 +7,7 @@ question, of how rare each is among these rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +24,37 @@ class Shelf:
     """The ids of some rows in order, their unit vectors (None where they are too many), and where each word occurs."""
 
     def __init__(self, ids: Sequence[str], vectors: Vector | None, words: Any) -> None:
-        """`words` is an Arrow array with the words of each row, set apart by spaces."""
-        self.ids = ids
+        """Rows in any order; `words` is an Arrow array with the words of each, set apart by spaces."""
+        # The vectors stay where they lie: to sort them there would have to be room for them twice.
+        self._order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
+        self.ids = [ids[row] for row in self._order]
         self._vectors = vectors
-        self._codes, self._first, self._rows = _postings(words)
+        self._codes, self._first, self._rows = _postings(words.take(self._order))
+
+    @classmethod
+    def read(cls, batches: Iterable[Any], rows: int, dimension: int | None) -> Shelf:
+        """The shelf of a table's columns `id`, `words` and, unless `dimension` is None, `vector`.
+
+        They come as Arrow record batches, in the order in which they are read.
+        Each vector is copied once, into its place among the `rows` that are expected; should more or fewer come, all
+        of them are taken.
+        """
+        import pyarrow as pa
+
+        ids: list[str] = []
+        words: list[Any] = [pa.array([], pa.string())]
+        vectors = None if dimension is None else np.empty((rows, dimension), np.float32)
+        for batch in batches:
+            start, end = len(ids), len(ids) + len(batch)
+            if vectors is not None:
+                if end > len(vectors):  # somebody has written since they were counted
+                    more = np.empty((end - start, vectors.shape[1]), np.float32)
+                    vectors = np.concatenate([vectors[:start], more])
+                flat = batch["vector"].flatten().to_numpy(zero_copy_only=False)
+                vectors[start:end] = flat.reshape(len(batch), vectors.shape[1])
+            ids += batch["id"].to_pylist()
+            words.append(batch["words"])
+        return cls(ids, None if vectors is None else vectors[: len(ids)], pa.concat_arrays(words))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -38,7 +65,7 @@ class Shelf:
             return None
         # Not `@`: that wakes a second thread for each query, which on a busy machine waits 20 ms for its core.
         cosines: NDArray[np.float32] = np.einsum("ij,j->i", self._vectors, vector)
-        return cosines.astype(np.float64)
+        return cosines[self._order].astype(np.float64)
 
     def bm25(self, asked: Sequence[tuple[str, ...]]) -> tuple[NDArray[np.float64], float]:
         """The BM25 score of each row for the words of a question, and the score of a row that has them all.

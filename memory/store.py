@@ -39,6 +39,9 @@ SMALL_FRAGMENTS = 20  # past this many, queries cost noticeably more: compact
 BITMAP_ROWS = 1_000  # below, a filter is as fast without an index
 VECTOR_INDEX_ROWS = 20_000  # below, exact search is as fast and needs no upkeep
 SHELF_ROWS = 50_000  # whose vectors are kept in memory, some 77 MB; of more the index finds the nearest
+INDEX_CACHE = 128 * 1024 * 1024  # bytes; the vector index of 100,000 bullets takes a third
+METADATA_CACHE = 4 * 1024 * 1024  # bytes; else a process that reads every new version grows by 0.1 MB with each
+SHELF_BATCH = 512  # rows read at once
 SHELVES = 4  # kept at once; a process serves few projects at a time
 
 
@@ -48,6 +51,8 @@ class OutdatedTable(StoreError):
 
 class Store:
     """The table of bullets at one address, a folder or `s3://...`."""
+
+    patience: float | None = None  # seconds that a reader waits for whoever puts another table in place, as a writer
 
     def __init__(self, home: Path, fingerprint: Fingerprint) -> None:
         self.address = str(home / "lance")
@@ -61,13 +66,15 @@ class Store:
     # -- writing ---------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, wait: float = LOCK_SECONDS) -> Iterator[None]:
+    def writing(self, wait: float | None = None) -> Iterator[None]:
         """Holds the one writer's lock; nested use is free.
 
-        Raises StoreBusy when another process keeps it for `wait` seconds, StoreError when it cannot be had at all.
+        Raises StoreBusy when another process keeps it for `wait` seconds, `LOCK_SECONDS` by default, and StoreError
+        when it cannot be had at all.
         """
         from filelock import FileLock, Timeout
 
+        wait = LOCK_SECONDS if wait is None else wait
         if self._lock is None:
             self._lock = FileLock(self._lock_path)
         try:
@@ -165,32 +172,26 @@ class Store:
 
         The vectors are left out where there are more than `SHELF_ROWS`: then `nearest` has an index to go by.
         """
-        import numpy as np
-
         from acemem.memory.shelf import Shelf
 
         version = self.version()  # before reading, so that what is written meanwhile is read the next time
+        dimension = self.fingerprint.dimension
 
         def read(table: Any) -> Shelf:
             known = self._shelves.pop(where, None)
             if known is None or known[0] != version:
-                small = table.count_rows(where) <= SHELF_ROWS
+                known = None  # goes before the next one comes: the daemon has no room for both
+                rows = table.count_rows(where)
+                small = rows <= SHELF_ROWS
                 columns = ["id", "words", *(["vector"] if small else [])]
-                rows = table.search().where(where).select(columns).to_arrow().sort_by("id").combine_chunks()
-                vectors = None
-                if small:
-                    flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-                    vectors = flat.reshape(len(rows), self.fingerprint.dimension).astype(np.float32)
-                known = version, Shelf(rows["id"].to_pylist(), vectors, rows["words"].combine_chunks())
+                batches = table.search().where(where).select(columns).to_batches(SHELF_BATCH)
+                known = version, Shelf.read(batches, rows, dimension if small else None)
             self._shelves[where] = known  # the last one asked for is the last to go
             while len(self._shelves) > SHELVES:
                 self._shelves.pop(next(iter(self._shelves)), None)
             return known[1]
 
-        import pyarrow as pa
-
-        nothing = Shelf([], np.zeros((0, self.fingerprint.dimension), np.float32), pa.array([], pa.string()))
-        return self._read(read, nothing)
+        return self._read(read, Shelf.read([], 0, dimension))
 
     def version(self) -> Version | None:
         """What changes whenever somebody writes to the table, or puts another in its place; None without one."""
@@ -199,9 +200,31 @@ class Store:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreError(f"cannot read {self.address}: {error.strerror or error}") from error
+            raise self._unreadable(error) from error
         # Names count up or down by the way they are numbered, so that one end is the newest.
         return self._identity(), min(manifests, default=""), max(manifests, default="")
+
+    def files(self) -> int:
+        """A number that changes when a file of the table does, also by what is no write of ours: damage, or its repair.
+
+        Raises StoreError.
+        """
+        found = []
+        for folder in ("_versions", "data", "_deletions"):
+            try:
+                with os.scandir(Path(self.address, f"{TABLE}.lance", folder)) as entries:
+                    stats = ((entry.name, entry.stat()) for entry in entries)
+                    found += [(name, status.st_size, status.st_mtime_ns) for name, status in stats]
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise self._unreadable(error) from error
+        return hash(frozenset(found))
+
+    def forget(self) -> None:
+        """Lets go of all that was read of the table, so that the next question looks at the files themselves."""
+        self._table = self._opened_as = None
+        self._shelves.clear()
 
     def is_outdated(self) -> bool:
         """Whether an older acemem made the table, so that it has to be made again from the ledger."""
@@ -246,7 +269,7 @@ class Store:
         except StoreError:
             if self._identity() in (opened_as, self._opened_as):
                 raise
-        with self.writing(), self._told():
+        with self.writing(self.patience), self._told():
             self._table = self._opened_as = None
             table = self._opened()
             return nothing if table is None else read(table)
@@ -262,7 +285,8 @@ class Store:
         os.environ.setdefault("LANCEDB_LOG", "error")  # its warnings would land among our own words
         import lancedb
 
-        database = lancedb.connect(self.address, read_consistency_interval=timedelta(0))
+        session = lancedb.Session(INDEX_CACHE, METADATA_CACHE)
+        database = lancedb.connect(self.address, read_consistency_interval=timedelta(0), session=session)
         if TABLE in database.list_tables().tables:
             table = database.open_table(TABLE)
             self._check_metadata(table.schema.metadata or {})
@@ -278,7 +302,15 @@ class Store:
             status = os.stat(Path(self.address, f"{TABLE}.lance"))
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise self._unreadable(error) from error
         return status.st_ino, status.st_ctime_ns
+
+    def _unreadable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot read {self.address}: {error.strerror or error}; "
+            "`mem doctor --rebuild` makes it again from the ledger, nothing is lost"
+        )
 
     def _check_metadata(self, metadata: dict[bytes, bytes]) -> None:
         version = int(metadata.get(b"acemem.schema", b"0"))

@@ -114,6 +114,7 @@ def _load(folder: Path) -> tuple[Any, Any]:
     # Warnings would go to the stderr of whatever agent runs the hook.
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session._model_bytes = None  # kept for a change to other providers, of which there are none: 23 MB
     tokenizer = Tokenizer.from_buffer(vocabulary)
     tokenizer.enable_truncation(MAX_TOKENS)
     return session, tokenizer

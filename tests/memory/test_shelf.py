@@ -57,6 +57,26 @@ def test_cosines_are_dot_products() -> None:
     assert shelf([["a"]]).cosines(vectors[2]) is None
 
 
+@given(st.permutations(list("abcdefgh")), st.integers(0, 20), st.integers(1, 5))
+def test_a_shelf_is_in_order_however_it_is_read(ids: list[str], expected: int, size: int) -> None:
+    """In any pieces, in any order, and also when other rows come than were counted before."""
+    vectors = np.eye(8, dtype=np.float32)
+    table = pa.table(
+        {
+            "id": ids,
+            "words": [f"word {id}" for id in ids],
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), 8),
+        }
+    )
+    read = Shelf.read(table.to_batches(size), expected, 8)
+    assert read.ids == sorted(ids)
+    for at, id in enumerate(read.ids):
+        cosines = read.cosines(vectors[ids.index(id)])
+        assert cosines is not None and np.flatnonzero(cosines).tolist() == [at]
+        assert np.flatnonzero(read.bm25([(id,)])[0]).tolist() == [at]
+    assert Shelf.read(table.drop_columns(["vector"]).to_batches(size), expected, None).cosines(vectors[0]) is None
+
+
 def test_an_empty_shelf_answers() -> None:
     """With nothing."""
     empty = shelf([], np.zeros((0, 8), np.float32))

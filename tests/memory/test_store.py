@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from acemem import Memory, StoreError
 from acemem.memory.config import save
 from acemem.memory.embedders.base import Fingerprint
 from acemem.memory.store import Store
+from tests.bullets import a_bullet
 
 TEXTS = [
     "Deploys need two approvals",
@@ -81,6 +83,55 @@ def test_a_shelf_is_read_again_when_another_process_has_written(open_memory: Cal
     assert third.id not in here.home.store.shelf(EVERYTHING).ids
     there.rebuild()
     assert sorted(here.home.store.shelf(EVERYTHING).ids) == [bullet.id for bullet in here.bullets()]
+
+
+def test_a_read_of_the_table_takes_its_vectors_once(memory: Memory) -> None:
+    """While they are read there is no second copy of them: the daemon has no room for one."""
+    import pyarrow as pa
+
+    vectors = np.random.default_rng(1).standard_normal((4_000, 384)).astype(np.float32)
+    bullets = [a_bullet(f"b{number:06}", f"Number {number}") for number in range(len(vectors))]
+    with memory.home.store.writing():
+        memory.home.store.write(bullets, vectors)
+    arrow = pa.default_memory_pool()
+    before = arrow.max_memory()
+    tracemalloc.start()
+    shelf = memory.home.store.shelf(EVERYTHING)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert shelf.cosines(vectors[7])[7] == pytest.approx(float(vectors[7] @ vectors[7]), rel=1e-5)  # type: ignore[index]
+    assert peak < 1.5 * vectors.nbytes
+    assert arrow.max_memory() - before < vectors.nbytes / 4
+
+
+def test_damage_shows_in_the_files_and_not_in_the_version(memory: Memory) -> None:
+    """What was read of the table before hides it, until that is let go of."""
+    memory.add(TEXTS)
+    store = memory.home.store
+    shelf, version, files = store.shelf(EVERYTHING), store.version(), store.files()
+    assert store.files() == files
+    for path in (memory.home.path / "lance" / "bullets.lance" / "data").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    assert store.version() == version
+    assert store.files() != files
+    assert store.shelf(EVERYTHING) is shelf
+    store.forget()
+    with pytest.raises(StoreError, match="mem doctor --rebuild"):
+        store.shelf(EVERYTHING)
+
+
+@pytest.mark.parametrize("place", ["lance", "lance/bullets.lance"])
+def test_a_file_in_the_table_s_place_is_a_store_error(memory: Memory, place: str) -> None:
+    """Every question says how it is put right, and a rebuild does it."""
+    memory.add(TEXTS)
+    shutil.rmtree(memory.home.path / place)
+    (memory.home.path / place).write_bytes(b"")
+    store = memory.home.store
+    for ask in (store.version, store.files, lambda: store.shelf(EVERYTHING)):
+        with pytest.raises(StoreError, match="mem doctor --rebuild"):
+            ask()
+    assert memory.rebuild() == len(TEXTS)
+    assert len(store.shelf(EVERYTHING)) == len(TEXTS)
 
 
 def test_few_shelves_are_kept(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
