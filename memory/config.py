@@ -13,6 +13,7 @@ from typing import Any
 from acemem.memory.errors import StoreError, UsageError
 
 FILE_NAME = "config.toml"
+_TRUTHS = {"true": True, "false": False}
 
 
 def _setting(default: Any, meaning: str, low: float | None = None, high: float | None = None) -> Any:
@@ -37,6 +38,8 @@ class Settings:
     hook_holdout: float = _setting(0.05, "share of relevant bullets withheld by lot, to see if they help", 0, 0.5)
     hook_deadline: int = _setting(400, "how long a hook may take, in milliseconds", 50, 10_000)
     daemon_idle: float = _setting(7200, "seconds without a question after which the daemon ends", 1, 1e7)
+    daemon_port: int = _setting(0, "at which port of 127.0.0.1 the daemon answers over HTTP as well; 0 for none", 0, 65535)
+    daemon_background: bool = _setting(True, "whether the daemon reads logs and refines while nobody asks")
     ingest_max_sessions: int = _setting(20, "how many discovered sessions one `mem ingest` reads, newest first", 1, 1e6)
     extract_model: str = _setting("none", "the model that reads one session, as PROVIDER:NAME; none is offline only")
     synthesis_model: str = _setting("none", "the model that compares sessions, as PROVIDER:NAME; none is offline only")
@@ -51,8 +54,14 @@ class Settings:
     refine_duplicate: float = _setting(0.85, "MiniLM cosine from which two bullets are looked at as duplicates", 0.5, 1)
     refine_conflict: float = _setting(0.62, "MiniLM cosine from which two bullets may advise opposites", 0.3, 1)
     refine_guard: float = _setting(0.2, "share of live bullets a plan may remove without --yes", 0, 1)
+    refine_per_section: int = _setting(40, "bullets of one scope under one heading at most", 1, 1_000_000)
+    refine_per_entity: int = _setting(7, "bullets of one scope about one tool, file or identifier", 1, 1_000_000)
+    refine_judge: str = _setting("none", "the model that judges near pairs in doubt, as PROVIDER:NAME; none asks none")
     render_bullets: int = _setting(40, "how many rules a context file gets at most", 1, 500)
-    render_chars: int = _setting(8000, "how long a managed block may be, in characters", 200, 100000)
+    render_lines: int = _setting(60, "how many lines a managed block may have, markers counted", 10, 2000)
+    render_chars: int = _setting(8000, "how long a managed block may be; a letter beyond ASCII counts 2 to 4", 200, 1e5)
+    render_cite: bool = _setting(True, "whether agents see the ids of rules, to cite them; else in comments")
+    render_personal: bool = _setting(False, "whether rules about you may stand in files that a team shares")
 
 
 NAMES: tuple[str, ...] = tuple(f.name.replace("_", ".", 1) for f in fields(Settings))
@@ -66,6 +75,11 @@ def meaning(name: str) -> str:
 def default(name: str) -> Any:
     """What a setting is when nobody has set it."""
     return _field(name).default
+
+
+def shown(value: Any) -> str:
+    """A value as it is written in the file, without quotation marks."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def load(home: Path) -> Settings:
@@ -97,8 +111,8 @@ def check(name: str, value: Any) -> Any:
     kind = type(spec.default)
     if isinstance(value, str) and kind is not str:
         try:
-            value = kind(value)
-        except ValueError:
+            value = _TRUTHS[value.lower()] if kind is bool else kind(value)
+        except (ValueError, KeyError):
             raise UsageError(f"{name} = {value!r}: expected {_expected(spec)}") from None
     low, high = spec.metadata["low"], spec.metadata["high"]
     fits = type(value) is kind or (kind is float and type(value) is int)
@@ -150,7 +164,7 @@ def _field(name: str) -> Any:
 
 
 def _expected(spec: Any) -> str:
-    kind = {int: "a whole number", float: "a number", str: "a name"}[type(spec.default)]
+    kind = {int: "a whole number", float: "a number", str: "a name", bool: "true or false"}[type(spec.default)]
     low, high = spec.metadata["low"], spec.metadata["high"]
     return kind if low is None else f"{kind} from {low:g} to {high:g}"
 

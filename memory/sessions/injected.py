@@ -9,7 +9,7 @@ from acemem.memory.sessions.event import Session
 
 _MEMORY = re.compile(r"<mem(?:\s[^<>]{0,80})?>.*?(?:</mem>|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"<!-- mem:begin\b.*?(?:<!-- mem:end -->|\Z)", re.DOTALL)
-_CITED = re.compile(r"^.*\[mem:[0-9a-z]{8}\][ \t]*$\n?", re.MULTILINE)
+_CITED = re.compile(r"^.*(?:\[mem:[0-9a-z]{8}\]|<!-- mem:[0-9a-z]{8} -->)[ \t]*$\n?", re.MULTILINE)
 _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
 _OPEN_AT_LINE = re.compile(r"^[ \t]*<system-reminder>", re.MULTILINE)
 

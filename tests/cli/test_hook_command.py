@@ -15,6 +15,7 @@ import pytest
 
 from acemem import Memory
 from acemem.cli.commands import hook
+from acemem.memory.spool import Spool
 from tests.bullets import store
 from tests.cli.conftest import Mem
 
@@ -101,6 +102,31 @@ def test_what_goes_wrong_is_one_line_in_the_log(
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", line)
     assert reason in line
     assert line.isprintable()
+
+
+def test_every_agent_and_moment_goes_through_it(home: Path, memory: Memory, project: Path) -> None:
+    """Each in its own words, under any console; a tool that succeeded leaves no trace, one that failed a note."""
+    given = {"conversation_id": "c1", "workspace_roots": [str(project)], "prompt": PROMPT, "user_email": "a@b.example"}
+    cursor = run(home, b"\xef\xbb\xbf" + json.dumps(given).encode(), ("cursor", "beforeSubmitPrompt"), cwd="/")
+    assert "日本語 🚀" in json.loads(cursor.stdout.decode("utf-8"))["additional_context"]
+    failing = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make"},
+        "transcript_path": "/log.jsonl",
+        "cwd": str(project),
+    }
+    for words, fields, notes in (
+        (("codex", "post-tool-use"), {"tool_response": "3 passed"}, 0),
+        (("codex", "post-tool-use"), {"tool_response": "Exit code: 2\nfatal: no rule"}, 1),
+        (("gemini-cli", "AfterAgent"), {}, 2),
+        (("opencode", "idle"), {}, 3),
+    ):
+        done = run(home, payload(**failing, **fields), words, cwd="/")
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert len(Spool(home).waiting()) == notes
+    assert log_of(home) == []
+    [receipt] = memory.home.ledger.events("receipt")
+    assert (receipt.session, receipt.data["agent"]) == ("c1", "cursor")
 
 
 def test_no_store_is_no_answer(tmp_path: Path) -> None:

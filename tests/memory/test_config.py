@@ -37,6 +37,8 @@ def test_every_setting_has_a_meaning_and_a_default_that_it_would_accept(name: st
         ("search.k", "12", 12),
         ("embedder", "hashing:64", "hashing:64"),
         ("hook.repeat_after", 0, 0),
+        ("daemon.background", "False", False),
+        ("daemon.background", True, True),
     ],
 )
 def test_what_is_saved_is_loaded(tmp_path: Path, name: str, given: Any, stored: Any) -> None:

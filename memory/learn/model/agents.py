@@ -77,6 +77,11 @@ def instructions(focus: str | None = None) -> str:
 def prompt(chunk: Chunk, focus: str | None = None) -> str:
     """What the model reads of one window: the session fenced as data, then what to do with it."""
     request = _FOCUSED_REQUEST.format(focus=_own(focus)) if focus else _REQUEST
+    return asked_of(chunk, request)
+
+
+def asked_of(chunk: Chunk, request: str) -> str:
+    """A window fenced as data, and behind it, marked as ours, what to do with it."""
     return f"{_DATA}\n{chunk.text}\n{_END}\n{as_task(request)}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from acemem.memory.attribution.uses import Used, prompt_hash, shown_at, uses
@@ -80,8 +82,8 @@ def test_what_a_cited_bullet_tells_is_no_sign_of_another() -> None:
     assert {use.bullet for use in used} == {"aaaa1111"}
 
 
-def receipt(seq: int, at: float, prompt: str, *ids: str) -> Event:
-    data = {"receipt": f"r{seq}", "prompt_hash": prompt_hash(prompt), "hits": [{"id": id} for id in ids]}
+def receipt(seq: int, at: float, prompt: str, *ids: str, **further: str) -> Event:
+    data = {"receipt": f"r{seq}", "prompt_hash": prompt_hash(prompt), "hits": [{"id": id} for id in ids], **further}
     return Event(seq, at, "receipt", None, None, "s", data)
 
 
@@ -106,3 +108,35 @@ def test_without_times_receipts_go_by_their_order() -> None:
         session.events[number] = type(event)(event.kind, event.rec, event.key, event.text)
     receipts = [receipt(1, 5.0, "?", "aaaa1111"), receipt(2, 6.0, "?", "bbbb2222")]
     assert shown_at(Conversation.of(session), receipts) == {"aaaa1111": 0, "bbbb2222": 2}
+
+
+def test_what_was_shown_after_a_failure_stands_behind_it() -> None:
+    """Or the failure that called for it would count as its coming again; by the command, else by the time."""
+    session = talk(ran("make db-reset\n", "daemon is up", failed=True), ran("make db-stop-all"))
+    for command, at in (("make db-reset", NOON + 21), ("?", NOON + 21)):
+        showing = receipt(2, at, command, "cccc3333", moment="tool-failure")
+        shown = shown_at(Conversation.of(session), [receipt(1, NOON + 11, PROMPT), showing])
+        assert shown == {"cccc3333": 2}
+        used = uses(Conversation.of(session), ALL, shown)
+        assert [(use.bullet, use.how) for use in used] == [("cccc3333", "avoided")]
+
+
+def test_what_was_shown_at_the_start_stands_before_the_first_prompt() -> None:
+    """And does not take the place of a prompt's receipt; in the middle of a session it stands where it was shown."""
+    session = talk(agent("Done."), human("now the logout"), agent("Done."))
+    receipts = [
+        receipt(1, NOON, "startup", "aaaa1111", moment="session-start"),
+        receipt(2, NOON + 10, PROMPT, "bbbb2222"),
+        receipt(3, NOON + 25, "compact", "cccc3333", "aaaa1111", moment="session-start"),
+    ]
+    assert shown_at(Conversation.of(session), receipts) == {"aaaa1111": -1, "bbbb2222": 0, "cccc3333": 1}
+
+
+def test_a_showing_of_which_nobody_can_tell_when_it_was_is_no_use() -> None:
+    """A failure that the log does not have, in a log without times."""
+    session = talk(ran("make db-stop-all"))
+    for number, event in enumerate(session.events):
+        session.events[number] = replace(event, ts=None)
+    showing = receipt(1, NOON, "make db-reset", "cccc3333", moment="tool-failure")
+    shown = shown_at(Conversation.of(session), [showing])
+    assert uses(Conversation.of(session), ALL, shown) == []
