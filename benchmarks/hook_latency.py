@@ -1,7 +1,7 @@
 """What a hook costs as a whole process, from its start to its end, with 10,000 bullets, beside bare Python.
 
 Each way takes its turn in every round, one process at a time: bare `python -S -c pass`; the hook as installed settings
-start it (`python -I -S client.py`), with the daemon warm, for a prompt, the start of a session and a failed tool; the
+start it (`mem install`: Python without its site on our client), with the daemon warm, for a prompt, the start of a session and a failed tool; the
 prompt over HTTP without a process; the portable forms `mem-hook` and `mem hook`; a hook as others ship it, which loads
 a model and a vector store in a fresh process (`fresh_process_hook.py`, our own imitation). Then a pasted prompt of
 12 MB; 200 bullets added by another process, for the daemon's memory; and 200 hooks at once, twice: with the deadline as
@@ -33,6 +33,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -71,11 +72,12 @@ class Bench:
 
     def __init__(self, folder: Path, data: Path) -> None:
         import acemem
+        from acemem.cli.installing.launcher import Launcher
 
         self.home, self.project = folder / "home", folder / "shop"
         (self.project / ".git").mkdir(parents=True)
         self.package = Path(acemem.__file__).parent
-        self.client = str(self.package / "retrieval" / "client.py")
+        self.launcher = Launcher.of(self.home)
         self.needs = [need for _, need in json.loads((Path(__file__).parent / "needs.json").read_text("utf-8"))]
         self.asked: Counter[str] = Counter()
         self._fill(data)
@@ -109,7 +111,7 @@ class Bench:
             model = self.package / "memory" / "embedders"
             fresh = Path(__file__).with_name("fresh_process_hook.py")
             return [sys.executable, str(fresh), str(self.home / "lance"), str(model)]
-        return [sys.executable, "-I", "-S", self.client, *words, place]
+        return replace(self.launcher, home=place).hook(*words)
 
     def run(self, way: str, home: Path | None = None, name: str | None = None) -> Taken:
         """Milliseconds of one call, and whether it got an answer. Raises AssertionError for one that ends badly."""

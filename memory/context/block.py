@@ -122,7 +122,7 @@ def read(path: Path) -> bytes:
 
 
 def replace_file(path: Path, before: bytes, after: bytes) -> None:
-    """Writes a file so that a crash leaves either the old or the new one; links and permissions stay.
+    """Writes a file so that a crash leaves either the old or the new one; links, owner and permissions stay.
 
     Raises StoreError when it changed since `before` was read, or cannot be written.
     """
@@ -137,6 +137,8 @@ def replace_file(path: Path, before: bytes, after: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             exists = target.exists()
+            if exists:
+                _keep_owner(fresh, target)
             os.chmod(fresh, stat.S_IMODE(target.stat().st_mode) if exists else 0o644)
             if (target.read_bytes() if exists else b"") != before:
                 raise StoreError(f"{path} was changed by someone else just now, so nothing was written; try again")
@@ -146,3 +148,10 @@ def replace_file(path: Path, before: bytes, after: bytes) -> None:
             fresh.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _keep_owner(fresh: Path, target: Path) -> None:
+    """What root writes for a person stays that person's."""
+    owner = target.stat()
+    if hasattr(os, "chown") and (owner.st_uid, owner.st_gid) != (fresh.stat().st_uid, fresh.stat().st_gid):
+        os.chown(fresh, owner.st_uid, owner.st_gid)

@@ -157,6 +157,15 @@ class TestFiles:
         replace_file(path, b"old\n", b"new\n")
         assert stat.S_IMODE(path.stat().st_mode) == mode
 
+    @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give a file away")
+    def test_the_owner_stays(self, tmp_path: Path) -> None:
+        """What root writes into a person's file is still that person's."""
+        path = tmp_path / "AGENTS.md"
+        path.write_bytes(b"old\n")
+        os.chown(path, 1234, 1234)
+        replace_file(path, b"old\n", b"new\n")
+        assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
+
     @pytest.mark.parametrize("now", [b"edited\n", b"", None])
     def test_a_change_in_between_is_refused(self, tmp_path: Path, now: bytes | None) -> None:
         """Whoever edits the file while it is being rendered keeps that edit, and no rest of ours lies around."""

@@ -1,0 +1,1 @@
+"""Installing: what makes an agent call us, written into its own files and taken out again without a trace."""
