@@ -1,11 +1,11 @@
 """What a hook costs as a whole process, from its start to its end, with 10,000 bullets, beside bare Python.
 
-Each way takes its turn in every round, one process at a time: bare `python -S -c pass`; the hook as installed settings
-start it (`mem install`: Python without its site on our client), with the daemon warm, for a prompt, the start of a session and a failed tool; the
-prompt over HTTP without a process; the portable forms `mem-hook` and `mem hook`; a hook as others ship it, which loads
-a model and a vector store in a fresh process (`fresh_process_hook.py`, our own imitation). Then a pasted prompt of
-12 MB; 200 bullets added by another process, for the daemon's memory; and 200 hooks at once, twice: with the deadline as
-it is, and with one of 10 s, where each answer must be the one that the same hook gets alone.
+Each way takes its turn in every round, one process at a time: bare `python -S -c pass`; the hook as `mem install` has
+agents start it, with the daemon warm, for a prompt, the start of a session and a failed tool; the prompt over HTTP
+without a process; the portable forms `mem-hook` and `mem hook`; a hook as others ship it, which loads a model and a
+vector store in a fresh process (`fresh_process_hook.py`, our own imitation). Then a pasted prompt of 12 MB; 200 bullets
+added by another process, for the daemon's memory; and 200 hooks at once, twice: with the deadline as it is, and with
+one of 10 s, where each answer must be the one that the same hook gets alone.
 Then what may go wrong (`hook_faults.py`): a daemon that is stopped in its tracks, killed, not started yet (each hook
 starts one, which is killed afterwards), its socket gone; a home that is missing, can only be read, is on a full disk
 (with the daemon alive and without), whose table or whole store is garbage. There the mark is the deadline and 100 ms.

@@ -95,7 +95,10 @@ class SideTables(Database):
     def logs(self) -> list[Cursor]:
         """How far each log was read, in the order in which they were read."""
         query = "SELECT path, inode, size, mtime_ns, head, consumed, sessions FROM logs ORDER BY read_at, path"
-        return [Cursor(*row[:-1], sessions=tuple(json.loads(row[-1]))) for row in self._rows(query)]
+        return [
+            Cursor(path, inode, size, mtime_ns, head, consumed, tuple(json.loads(sessions)))
+            for path, inode, size, mtime_ns, head, consumed, sessions in self._rows(query)
+        ]
 
     def logs_read(self) -> int:
         """How many logs have been read."""

@@ -67,7 +67,7 @@ def command(
         done = f"rejected {proposal.id}"
     elif undo:
         event = proposals.take_back(memory.home, proposal)
-        done = f"{proposal.id} is open again"
+        done = f"{proposal.id} is {proposals.find_proposal(memory.home, proposal.id).standing} again"
     else:
         _show(out, proposal)
         return

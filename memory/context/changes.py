@@ -108,8 +108,8 @@ def target_path(project: Project, name: str) -> Path:
     named = str(inner) in AT_ROOT or inner.name in (*AT_ROOT, SKILL) or _is_rule(inner) or is_magic_doc(root / inner)
     if not (allowed and named and ".." not in inner.parts and ".git" not in inner.parts):
         raise UsageError(
-            f"{name!r} is no context file that may be proposed: {', '.join(AT_ROOT)}, .claude/rules/NAME.md, a SKILL.md, "
-            "a document that begins with `# MAGIC DOC: title`"
+            f"{name!r} is no context file that may be proposed: {', '.join(AT_ROOT)}, .claude/rules/NAME.md, "
+            "a SKILL.md, a document that begins with `# MAGIC DOC: title`"
         )
     path = root / inner
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):

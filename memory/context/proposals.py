@@ -14,16 +14,17 @@ from acemem.memory.cleantext import one_line
 from acemem.memory.context import block, version_control
 from acemem.memory.context.changes import CHANGE_TYPES, Change, ChangeType, applied, diff, safe_content, target_path
 from acemem.memory.context.sections import find_section
-from acemem.memory.context.targets import PERSONAL, audience
+from acemem.memory.context.targets import PERSONAL
 from acemem.memory.errors import BadInput, NotFound, UsageError
 from acemem.memory.home import Home
 from acemem.memory.models import Draft, Event, iso
-from acemem.memory.scope import Project
+from acemem.memory.scope import GLOBAL, Project
 
 Standing = Literal["open", "accepted", "rejected", "reverted"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
 LEAST_CONFIDENCE = 0.7
 HEADING_CHARS = 120
+MEMORY = "MEMORY.md"  # what is about the person, where no CLAUDE.local.md would be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ def accept(home: Home, proposal: Proposal, content: str | None = None, note: str
         if after != before:
             home.ledger.keep_fact(_UNDER_WAY, data)
             block.replace_file(path, before, after)
-            if path.name == PERSONAL and audience(path, Project.of(proposal.root)) == "local":
+            if path.name == PERSONAL or (path.name == MEMORY and proposal.scope == GLOBAL and not data["existed"]):
                 _keep_from_git(Path(os.path.realpath(path)))
         return _decide(home, proposal, data, note)
 
@@ -267,7 +268,9 @@ def _settle(home: Home) -> None:
 
 
 def _keep_from_git(place: Path) -> None:
-    if version_control.is_in_repository(place) and not version_control.is_ignored(place):
+    if version_control.is_in_repository(place) and not (
+        version_control.is_ignored(place) or version_control.is_tracked(place)
+    ):
         version_control.exclude(place)
 
 
