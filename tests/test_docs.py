@@ -106,7 +106,7 @@ class TestReference:
     def test_every_setting_is_documented_with_its_default(self, name: str) -> None:
         """As a row of the table in docs/settings.md."""
         rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| \S", (DOCS / "settings.md").read_text("utf-8"), re.MULTILINE)
-        assert dict(rows)[name] == str(config.default(name))
+        assert dict(rows)[name] == config.shown(config.default(name))
 
     def test_no_setting_is_documented_that_does_not_exist(self) -> None:
         """A setting that was taken away goes from the page too."""

@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
-HEAVY = {"lancedb", "onnxruntime", "pydantic_ai", "torch", "numpy", "pyarrow", "tokenizers", "pydantic", "filelock"}
+HEAVY = {
+    *("lancedb", "onnxruntime", "pydantic_ai", "torch", "numpy", "pyarrow"),
+    *("tokenizers", "pydantic", "filelock", "tree_sitter", "mcp", "textual", "markdown_it"),
+}
 
 
 def loaded_by(code: str) -> set[str]:

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("memory", "retrieval", "scoring", "cli")
+SHIPPED = (".py", ".onnx", ".json", ".jsonl", ".txt", ".js", ".md")
 
 
 def listed_packages() -> list[str]:
@@ -75,6 +76,6 @@ def test_the_wheel_holds_every_module_and_data_file(wheel: zipfile.ZipFile) -> N
     expected = {"acemem/__init__.py", "acemem/api.py", "acemem/py.typed"}
     for part in PARTS:
         for path in (ROOT / part).rglob("*"):
-            if path.suffix in (".py", ".onnx", ".json", ".jsonl", ".txt") and "__pycache__" not in path.parts:
+            if path.suffix in SHIPPED and "__pycache__" not in path.parts:
                 expected.add(f"acemem/{path.relative_to(ROOT)}")
     assert expected <= inside

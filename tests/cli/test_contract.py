@@ -15,9 +15,12 @@ import pytest
 
 from acemem import Memory
 from acemem.cli.main import COMMANDS
+from acemem.memory.context.proposals import propose
+from acemem.memory.session_notes.building import build
 from tests.bullets import mark, store
 from tests.cli.conftest import Mem
 from tests.logs import conversation, write_log
+from tests.suggestions import suggestion
 
 EMOJI = "Ünïcode → 日本語 🚀"
 MEM = [sys.executable, "-c", "import sys; from acemem.cli.main import cli; sys.exit(cli(prog_name='mem'))"]
@@ -41,6 +44,11 @@ def shop(memory: Memory, tmp_path: Path, fresh_surroundings: Path) -> dict[str, 
     event = memory.feedback(plain.id, helpful=True)
     log = fresh_surroundings / ".claude" / "projects" / "-work-shop" / "s1.jsonl"
     write_log(log, conversation(cwd=str(memory.project.root)))
+    build(memory.home, log, session="noted")
+    store(memory, "`npm publish` fails without a token.", kind="failure", scope="global", seen_in=["a", "b"])
+    (memory.project.root / "SKILL.md").write_text("# Release\n\nPublish with `npm publish`.\n", "utf-8")
+    [proposal] = propose(memory.home, [suggestion(memory)])
+    (tmp_path / "playbook.txt").write_text("[a-1] helpful=1 harmful=0 :: Page through results.\n", "utf-8")
     (tmp_path / "pairs.json").write_text('[{"a": "Use tabs.", "b": "Use spaces."}]', "utf-8")
     return {
         "bullet": plain.id,
@@ -52,7 +60,10 @@ def shop(memory: Memory, tmp_path: Path, fresh_surroundings: Path) -> dict[str, 
         "receipt": receipt.data["receipt"],
         "event": event.id,
         "log": str(log),
+        "noted": "noted",
         "pairs": str(tmp_path / "pairs.json"),
+        "proposal": proposal.id,
+        "playbook": str(tmp_path / "playbook.txt"),
     }
 
 
@@ -62,20 +73,27 @@ BULLET = {
 }
 EVENT = {"event", "at", "type", "id", "other", "session", "data", "undone"}
 HIT = {"id", "text", "kind", "scope", "score", "freshness", "relevance", "rank_score", "parts", "contested"}
-PLAN = {"plan", "applied", "merged", "pruned", "demoted", "kept_apart", "conflicts"}
+PLAN = {"plan", "applied", "merged", "pruned", "demoted", "limited", "waiting", "kept_apart", "conflicts"}
 CONFLICT = {
     *("event", "a", "b", "a_text", "b_text", "a_helpful", "a_applications", "b_helpful", "b_applications"),
     *("probability", "verdict", "winner", "reason", "cosine", "since"),
 }
 FEEDBACK = {"event", "id", "score"}
 INSIGHT = {"type", "text", "evidence", "confidence", "scope", "strength", "session"}
+IMPROVEMENT = {"sessions", "insights", "proposals", "dropped", "state", "errors"}
 REPORT = {"sessions", "insights", "added", "merged", "skipped", "errors"}
 SESSION = {"agent", "path", "id", "records", "started", "project"}
+NOTE = {"session", "agent", "log", "tokens", "calls", "noted", "until", "by", "remark", "statements"}
+PROPOSAL = {
+    *("id", "target_file", "change_type", "heading", "content", "reason", "confidence", "kind", "scope", "root"),
+    *("source_sessions", "evidence", "bullets", "made_by", "at", "standing"),
+}
+CHANGE = {"agent", "level", "path", "action", "reason", "diff"}
 COMPARED = {"cosine", "duplicate", "contradiction", "reason"}
 
 # What is called, and the fields of the object, or with [...] of each object in the list.
 PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
-    ("init", {"home", "project", "agents"}),
+    ("init", {"home", "project", "agents", "not_installed"}),
     ("add 'Use the staging cluster.' --kind decision --scope global --section Ours", BULLET),
     ("sessions", [SESSION]),
     ("sessions --agent claude-code --since 1w", [SESSION]),
@@ -83,6 +101,9 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("extract {log} --focus pnpm", [INSIGHT]),
     ("ingest", REPORT),
     ("ingest {log} --focus pnpm", REPORT),
+    ("improve", IMPROVEMENT),
+    ("improve {log} --focus pnpm --dry-run", IMPROVEMENT),
+    ("improve --state", {"runs", "sessions", "proposed", "open", "accepted", "rejected", "kinds"}),
     ("search 'parser config file'", [HIT]),
     ("search 'parser config file' -k 1 --kind context --scope project:shop --explain", []),
     ("search 'restart the proxy' --archived", [HIT]),
@@ -101,12 +122,23 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("outcome failure --session s1", [EVENT - {"undone"}]),
     ("refine --dry-run", PLAN),
     ("refine", PLAN),
+    ("refine --if-due", {"due", "reason", "last", "sessions"}),
     ("refine --yes", PLAN),
     ("refine undo {plan}", {"plan", "undone"}),
+    ("review", [PROPOSAL]),
+    ("review --all", [PROPOSAL]),
+    ("review {proposal}", PROPOSAL | {"diff"}),
+    ("review {proposal} --accept", PROPOSAL | {"event"}),
+    ("review {proposal} --reject --note no", PROPOSAL | {"event"}),
     ("promote", [BULLET]),
+    ("evolve SKILL.md", {"files"}),
+    ("evolve SKILL.md --dry-run", {"files"}),
     ("promote {bullet}", BULLET),
     ("demote {rule}", BULLET),
     ("render", [{"path", "rules", "left_out", "changed"}]),
+    ("render --personal --drift", [{"path", "rules", "left_out", "changed", "readers", "held_back"}]),
+    ("render --target memory --separate", [{"path", "rules", "left_out", "changed"}]),
+    ("drift", {"checked", "drifted"}),
     ("forget {bullet}", BULLET),
     ("restore {gone}", BULLET),
     ("conflicts", [CONFLICT]),
@@ -117,10 +149,20 @@ PRINTED: list[tuple[str, set[str] | list[set[str]]]] = [
     ("compare --pairs {pairs}", [COMPARED]),
     ("report", {"sessions", "with_outcome", "succeeded", "base_rate", "holdout", "store", "agents", "bullets"}),
     ("tune --dry-run", {"receipts", "sessions", "current", "weights", "gain", "noise", "accepted", "reason", "event"}),
+    ("note {log}", NOTE | {"sections", "left_out", "text"}),
+    ("note {noted}", NOTE | {"sections", "left_out", "text"}),
+    ("note", [NOTE]),
+    ("export --output memory.jsonl", {"format", "bullets", "events", "path"}),
+    ("export --output p.txt --format playbook --scope global", {"format", "bullets", "events", "path"}),
+    ("import {playbook} --dry-run", {"format", "read", "added", "merged", "skipped", "marks", "import"}),
+    ("import {playbook}", {"format", "read", "added", "merged", "skipped", "marks", "import"}),
     ("stats", {"home", "bullets", "rules", "archived", "scopes", "injections", "helpful", "harmful", "events"}),
     ("doctor", [{"check", "ok", "detail"}]),
     ("doctor --rebuild", [{"check", "ok", "detail"}]),
     ("reembed", {"bullets", "embedder"}),
+    ("install claude-code", [CHANGE]),
+    ("install codex --project --dry-run", [CHANGE]),
+    ("uninstall claude-code", []),
     ("config", {"embedder", "score.helpful", "search.k", "refine.guard"}),
     ("config search.k", {"search.k"}),
     ("config search.k 9", {"search.k"}),
@@ -158,8 +200,8 @@ class TestJson:
         assert not result.stdout.startswith(("{", "[{"))
 
     def test_the_table_holds_every_command(self) -> None:
-        """`hook` speaks its agents' protocols, `demo` has a store of its own, and `daemon` is tried as a process."""
-        assert {line.split()[0] for line, _ in PRINTED} == COMMANDS.keys() - {"hook", "demo", "daemon"}
+        """`hook` and `mcp` speak protocols, `demo` has a store of its own, and `daemon` is tried as a process."""
+        assert {line.split()[0] for line, _ in PRINTED} == COMMANDS.keys() - {"hook", "mcp", "demo", "daemon"}
 
     def test_the_demo_shows_the_whole_loop(self, mem: Mem) -> None:
         """Stage by stage, and nothing of it in the store at hand."""
@@ -200,7 +242,8 @@ class TestNothingFound:
         "line",
         [
             *("search nothing", "list", "list --status rule", "list --scope agent:codex", "promote", "history --plans"),
-            *("conflicts", "sessions", "ingest", "ingest {folder}", "extract {folder}", "extract {empty}"),
+            *("conflicts", "sessions", "ingest", "ingest {folder}", "note", "extract {folder}", "extract {empty}"),
+            *("improve", "uninstall cursor"),
         ],
     )
     def test_an_empty_answer_ends_with_1(self, mem: Mem, tmp_path: Path, line: str) -> None:
@@ -334,6 +377,12 @@ REFUSED: list[tuple[str, int, str]] = [
     ("ingest --since -1d", 2, "age '-1d'"),
     ("ingest --agent emacs", 2, "no agent 'emacs'"),
     ("ingest {log} --since 7d", 2, "they mean nothing with FILE"),
+    ("ingest --spooled --agent codex", 2, "--spooled reads the logs that hooks name"),
+    ("note nobody", 1, "no session with a note is called 'nobody'"),
+    ("note --due", 2, "name the log: `mem note FILE`"),
+    ("note {missing} --due", 2, "there is no log"),
+    ("note {prose}", 3, "is not a session log acemem can read"),
+    ("note {folder}", 3, "is a folder, expected a session log"),
     ("extract {missing}", 3, "cannot be read (No such file or directory)"),
     ("extract {binary}", 3, "is not a session log acemem can read"),
     ("extract {prose}", 3, "is not a session log acemem can read"),
@@ -349,6 +398,18 @@ REFUSED: list[tuple[str, int, str]] = [
     ("render --target {binary}", 3, "is not UTF-8 text"),
     ("render --target {half}", 3, "do not form one block"),
     ("render --target {empty}/AGENTS.md", 3, "Not a directory"),
+    ("render --target .git/AGENTS.md", 2, "lies within .git"),
+    ("render --target {empty} --separate", 3, "is not a folder"),
+    ("export --scope nonsense", 2, "expected global"),
+    ("import {missing}", 3, "No such file or directory"),
+    ("import {folder}", 3, "not a regular file"),
+    ("import {binary}", 3, "is not UTF-8"),
+    ("import {prose}", 3, "holds nothing to import"),
+    ("import {object}", 3, "holds nothing to import"),
+    ("import {nested}", 3, "holds nothing to import"),
+    ("import --undo e99999", 1, "no event"),
+    ("import --undo e1", 1, "is not an import"),
+    ("import {playbook} --scope nonsense", 2, "expected global"),
     ("config nonsense", 2, "no setting 'nonsense'; the settings are embedder, "),
     ("config search.k many", 2, "search.k = 'many': expected a whole number from 1 to 1000"),
     ("config search.k 0", 2, "search.k = 0: expected"),

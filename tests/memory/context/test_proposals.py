@@ -168,13 +168,16 @@ class TestAccept:
             accept(memory.home, proposal)
         assert not (tmp_path / "gone").exists() and now(memory, proposal).standing == "open"
 
-    def test_what_is_the_persons_own_is_kept_from_git(self, open_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    @pytest.mark.parametrize("file", ["CLAUDE.local.md", "MEMORY.md"])
+    def test_what_is_the_persons_own_is_kept_from_git(
+        self, open_memory: Callable[..., Memory], tmp_path: Path, file: str
+    ) -> None:
         """By the list of this checkout, not by the team's .gitignore."""
         root = tmp_path / "repository"
         root.mkdir()
         subprocess.run(["git", "init", "-q", str(root)], check=True)
         memory = open_memory(root)
-        accept(memory.home, kept(memory, suggestion(memory, file="CLAUDE.local.md")))
+        accept(memory.home, kept(memory, replace(suggestion(memory, file=file), scope="global")))
         asked = subprocess.run(["git", "-C", str(root), "status", "--porcelain"], capture_output=True, check=True)
         assert asked.stdout == b""
 

@@ -1,0 +1,1 @@
+"""Synthesis: what many sessions together say, as proposed changes to context files."""
