@@ -38,7 +38,7 @@ class Settings:
     hook_holdout: float = _setting(0.05, "share of relevant bullets withheld by lot, to see if they help", 0, 0.5)
     hook_deadline: int = _setting(400, "how long a hook may take, in milliseconds", 50, 10_000)
     daemon_idle: float = _setting(7200, "seconds without a question after which the daemon ends", 1, 1e7)
-    daemon_port: int = _setting(0, "at which port of 127.0.0.1 the daemon answers over HTTP as well; 0 for none", 0, 65535)
+    daemon_port: int = _setting(0, "port of 127.0.0.1 at which the daemon answers over HTTP, too; 0 for none", 0, 65535)
     daemon_background: bool = _setting(True, "whether the daemon reads logs and refines while nobody asks")
     ingest_max_sessions: int = _setting(20, "how many discovered sessions one `mem ingest` reads, newest first", 1, 1e6)
     extract_model: str = _setting("none", "the model that reads one session, as PROVIDER:NAME; none is offline only")

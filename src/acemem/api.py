@@ -10,12 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from acemem.memory.cleantext import clean
 from acemem.memory.errors import NotFound, UsageError
 from acemem.memory.home import Home
 from acemem.memory.insight import KINDS, Kind
 from acemem.memory.models import SECTIONS, Bullet, Draft, Event
-from acemem.memory.redaction.redaction import redact
 from acemem.memory.scope import GLOBAL, Project, home_directory, is_scope
 
 if TYPE_CHECKING:
@@ -224,25 +222,11 @@ class Memory:
         it was merged into. Raises NotFound for an unknown id or receipt, UsageError for a receipt in which the bullet
         was not shown, or for which it was marked before.
         """
+        from acemem.memory.marking import mark
+
         bullet = self.bullet(id)
-        data: dict[str, Any] = {"helpful": helpful, "source": "explicit"}
-        if receipt is not None:
-            given = self.receipt(receipt)
-            if bullet.id not in {hit["id"] for hit in given.data["hits"]}:
-                raise UsageError(f"{bullet.id} was not shown in {receipt}; `mem why {receipt}` lists what was")
-            for event in self.home.ledger.history(bullet.id):
-                if event.data.get("receipt") == receipt and not self.home.ledger.is_undone(event):
-                    raise UsageError(
-                        f"{bullet.id} was marked for {receipt} already; "
-                        f"take that back with `mem feedback undo {event.id}`"
-                    )
-            session = session or given.session
-            data["receipt"] = receipt
-        if note is not None:
-            data["note"] = redact(clean(note))[0]
-        event = self.home.ledger.append([Draft("feedback", bullet.id, session=session, data=data)], self.home.clock())[
-            0
-        ]
+        shown = None if receipt is None else self.receipt(receipt)
+        event = mark(self.home.ledger, bullet, helpful, self.home.clock(), shown=shown, session=session, note=note)
         return replace(event, score=self._live(bullet.id).score)
 
     def outcome(self, success: bool, session: str | None = None) -> Verdict:
@@ -267,24 +251,9 @@ class Memory:
 
     def marks(self, bullet: Bullet) -> list[tuple[Mark, Event]]:
         """The marks that make up a bullet's score, each with the event that gave it, also what was merged into it."""
-        ledger = self.home.ledger
-        given: list[Event] = []
-        family, waiting = {bullet.id}, [bullet.id]
-        while waiting:
-            for event in ledger.history(waiting.pop()):
-                if event.type == "feedback" and not ledger.is_undone(event):
-                    given.append(event)
-                elif event.type == "merge" and event.other is not None and event.other not in family:
-                    family.add(event.other)
-                    waiting.append(event.other)
-        pairs: list[tuple[Mark, Event]] = []
-        for mark in bullet.marks:
-            made = (mark.at, mark.helpful, mark.session, mark.weight)
-            same = (e for e in given if (e.at, e.data["helpful"], e.session, e.data.get("weight", 1.0)) == made)
-            event = next(same)
-            given.remove(event)
-            pairs.append((mark, event))
-        return pairs
+        from acemem.memory.marking import marks_with_events
+
+        return marks_with_events(self.home.ledger, bullet)
 
     def undo(self, event: str) -> Event:
         """Takes back one event: feedback, an edit, a merge, an archive, a promotion. Returns the undo.
@@ -293,29 +262,10 @@ class Memory:
 
         Raises NotFound for an unknown event, UsageError for one that is undone already or cannot be.
         """
-        found = self.home.ledger.event(event)
-        if found.type == "plan":  # the mark of a plan stands for all its steps
-            return self.undo_refine(found.data["plan"])[-1]
-        if found.type == "outcome":  # and a verdict for all the marks it gave
-            from acemem.memory.attribution.attribution import undo as undo_verdict
+        from acemem.memory.undoing import take_back
 
-            return undo_verdict(self.home, found)[-1]
-        if found.type == "import":  # and an import for all it brought
-            from acemem.memory.context.importing import undo_import
-
-            return undo_import(self.home, found.id)[-1]
-        if found.type == "decision":  # and a decision for what it wrote into a file
-            from acemem.memory.context.proposals import undo_decision
-
-            return undo_decision(self.home, found)
-        if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "decision":
-            raise UsageError(f"{found.id} took back a decision on a proposal; `mem review` decides again")
-        if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "plan":
-            raise UsageError(f"{found.id} took back a whole plan; `mem refine` makes it again")
-        if found.type == "undo" and self.home.ledger.event(f"e{found.data['seq']}").type == "outcome":
-            raise UsageError(f"{found.id} took back a whole verdict; `mem outcome` gives one again")
-        undo = self.home.ledger.undo([found], self.home.clock())[0]
-        return replace(undo, score=self._live(found.bullet).score if found.bullet else None)
+        undo = take_back(self.home, self.home.ledger.event(event))
+        return replace(undo, score=self._live(undo.bullet).score if undo.bullet else None)
 
     # -- cleaning and rules -----------------------------------------------------------------------
 
@@ -397,29 +347,18 @@ class Memory:
 
     def forget(self, id: str) -> Bullet:
         """Archives a bullet; its tombstone keeps it from being learned again. Raises UsageError if it is archived."""
-        bullet = self.bullet(id)
-        if bullet.status == "archived":
-            raise UsageError(f"{bullet.id} is archived already ({bullet.archived_because})")
-        self.home.ledger.append([Draft("archive", bullet.id, data={"reason": "forgotten by hand"})], self.home.clock())
-        return self.bullet(bullet.id)
+        from acemem.memory.archive import forget
+
+        return forget(self.home.ledger, self.bullet(id), self.home.clock())
 
     def restore(self, id: str) -> Bullet:
         """Brings a bullet back from the archive; a merged one takes back what it gave.
 
         Raises UsageError if it is live.
         """
-        bullet = self.bullet(id)
-        if bullet.status != "archived":
-            raise UsageError(f"{bullet.id} is not archived but {bullet.status}")
-        ledger, now = self.home.ledger, self.home.clock()
-        with ledger.transaction():
-            merges = [e for e in ledger.history(bullet.id) if e.type == "merge" and e.other == bullet.id]
-            standing = [merge for merge in merges if not ledger.is_undone(merge)]
-            ledger.undo(standing, now)
-            ledger.append([Draft("apart", merge.bullet, bullet.id) for merge in standing], now)
-            if self.bullet(bullet.id).status == "archived":  # for a reason of its own
-                ledger.append([Draft("restore", bullet.id)], now)
-        return self.bullet(bullet.id)
+        from acemem.memory.archive import restore
+
+        return restore(self.home.ledger, self.bullet(id), self.home.clock())
 
     def conflicts(self) -> list[Conflict]:
         """The open pairs of live bullets that advise opposites, contested ones first, with what the evidence says."""
@@ -505,29 +444,18 @@ class Memory:
 
     def reembed(self) -> int:
         """Embeds every bullet again with the configured embedder, and says how many."""
-        home = self.home
-        with home.store.writing():
-            bullets = home.ledger.bullets(archived=True)
-            home.vectors(bullets)  # before the old table goes, so that a broken embedder costs nothing
-            home.store.drop()
-            home.ledger.soil()
-            home.sync()
-            home.ledger.drop_vectors_except(home.embedder.fingerprint.sha256)
-        return len(bullets)
+        from acemem.memory.repair import reembed
+
+        return reembed(self.home)
 
     def rebuild(self) -> int:
         """Makes the bullets and their table again from the events, and says how many.
 
         Raises StoreError for an empty ledger beside a table with bullets: that is a lost file, not an empty store.
         """
-        home = self.home
-        with home.store.writing():
-            home.refuse_lost_ledger()
-            home.ledger.refold()
-            home.store.drop()
-            home.ledger.soil()
-            home.sync()
-        return home.store.count()
+        from acemem.memory.repair import rebuild
+
+        return rebuild(self.home)
 
     def _leave_snapshot(self) -> None:
         from acemem.retrieval.daemon.snapshot import leave_snapshot
