@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types parity integration fuzz kills sequences cycles bench learning clean
+.PHONY: demo test lint types parity integration agents fuzz kills sequences cycles bench learning clean
 
 demo: $(STAMP)
 	$(BIN)/mem demo
@@ -51,6 +51,15 @@ parity: .venv-parity/.installed
 integration: .venv-integration/.installed
 	.venv-integration/bin/python -m pytest -q tests/integration
 
+# The agents' own programs against a model on this machine, a few minutes; needs npm, and 1.1 GB for the programs.
+agents: $(STAMP) .venv-agents/.installed
+	MEM_AGENTS=.venv-agents $(BIN)/python -m pytest -q tests/integration/agents
+
+.venv-agents/.installed:
+	mkdir -p .venv-agents
+	npm install --prefix .venv-agents --no-audit --no-fund @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli
+	touch $@
+
 .venv-integration/.installed: pyproject.toml
 	test -x .venv-integration/bin/python || $(PYTHON) -m venv .venv-integration
 	.venv-integration/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' xllamacpp
@@ -70,4 +79,4 @@ $(STAMP): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-parity .venv-integration build dist *.egg-info
+	rm -rf .venv .venv-parity .venv-integration .venv-agents build dist *.egg-info

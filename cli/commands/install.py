@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import click
 
@@ -46,6 +47,7 @@ def command(asked: Request, out: Output) -> None:
     if not asked.dry_run:
         for plan in plans.values():  # only now that all of them can be written
             installation.install(plan, records, time.time())
+        _ready(asked.home)
     lines = []
     for agent, plan in plans.items():
         told = report(plan, asked.dry_run)
@@ -58,3 +60,15 @@ def command(asked: Request, out: Output) -> None:
     if asked.level == "project" and any(report(plan, False) for plan in plans.values()):
         lines.append("these files name paths of this machine: keep them out of a repository that others share")
     out.emit(documents(change for plan in plans.values() for change in plan), lines)
+
+
+def _ready(path: Path) -> None:
+    """Leaves what the first prompt is answered from, which comes before the first daemon is up."""
+    from contextlib import closing
+
+    from acemem.memory.home import Home
+    from acemem.retrieval.daemon.snapshot import leave_snapshot
+
+    if (path / "ledger.db").is_file():
+        with closing(Home(path, time.time)) as home:
+            leave_snapshot(home)

@@ -24,7 +24,7 @@ ABSENT = object()
 
 _COMMENT = rb"//[^\r\n]*|/\*.*?\*/"
 _TOKENS = re.compile(
-    rb'"(?:[^"\\\r\n]|\\.)*+"|(?P<comment>' + _COMMENT + rb")|(?P<comma>,)(?=(?:\s|" + _COMMENT + rb")*+[}\]])",
+    rb'"(?:[^"\\\r\n]|\\.)*+"?|(?P<comment>' + _COMMENT + rb")|(?P<comma>,)(?=(?:\s|" + _COMMENT + rb")*+[}\]])",
     re.DOTALL,
 )
 _SPACE = b" \t\r\n"

@@ -8,6 +8,7 @@ const HOME = []
 const LIMIT = 2000 // milliseconds; the client has a shorter limit of its own
 const SESSIONS = 200 // remembered at the same time
 const OUTPUT = 20000 // characters of a failed tool's output that are passed on
+const ASIDE = /^You are a (title|context summar)/ // models that OpenCode asks beside the work, with the same hook
 
 /** What the memory says at a moment of a session; "" when it has nothing, is late, or is not there. */
 function ask(event, payload) {
@@ -89,14 +90,17 @@ class Sessions {
     if (!text.trim() || session.prompt === prompt) return
     session.prompt = prompt
     session.failures = []
+    const asked = { prompt: text, turn_id: turn }
+    const [, said] = await Promise.all([this.started(id), this.ask("prompt", id, asked)])
+    session.said = said
+  }
+
+  /** What is told at the start, and again after a compaction, which may come in the middle of a turn. */
+  async started(id) {
+    const session = this.of(id)
     const source = session.source
     session.source = ""
-    const [start, said] = await Promise.all([
-      source ? this.ask("session-start", id, { source }) : session.start,
-      this.ask("prompt", id, { prompt: text, turn_id: turn }),
-    ])
-    session.start = start
-    session.said = said
+    if (source) session.start = await this.ask("session-start", id, { source })
   }
 
   async failed(id, tool, input, error) {
@@ -104,8 +108,9 @@ class Sessions {
   }
 
   /** What belongs in front of the model now, always in the same order. */
-  texts(id) {
+  async texts(id) {
     const session = this.known.get(id ?? this.last)
+    if (session?.source === "compact") await this.started(id ?? this.last)
     return session ? [session.start, session.said, ...session.failures].filter(Boolean) : []
   }
 
@@ -124,7 +129,7 @@ export const Mem = async (input) => {
       await sessions.prompted(sessionID, written.map((part) => part.text).join("\n"), messageID ?? message?.id)
     }),
     "experimental.chat.system.transform": safely(async (about, { system }) => {
-      system.push(...sessions.texts(about?.sessionID))
+      if (!ASIDE.test(system[0])) system.push(...(await sessions.texts(about?.sessionID)))
     }),
     "tool.execute.after": safely(async ({ tool, sessionID, args }, output) => {
       const code = output?.metadata?.exit
@@ -155,7 +160,7 @@ async function setup(ctx) {
   })
   await register("session", "context", async (event) => {
     if (event.kind && event.kind !== "primary") return
-    event.system.push(...sessions.texts(event.sessionID).map((text) => ({ type: "text", text })))
+    event.system.push(...(await sessions.texts(event.sessionID)).map((text) => ({ type: "text", text })))
   })
   await register("session", "compaction", async (event) => {
     sessions.compacted(event.sessionID)

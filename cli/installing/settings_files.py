@@ -83,6 +83,8 @@ class JsonSettings:
     def is_bare(self, data: bytes) -> bool:
         """See SettingsFile."""
         text = JsonText(data, self.path)
+        if isinstance(text.get(("$schema",)), str):  # OpenCode adds it to a file that lacks it
+            text = text.remove(("$schema",))
         return text.value in ({}, {"version": self.version}) and b"/" not in text.data
 
     def held(self, data: bytes) -> list[list[str]]:

@@ -21,7 +21,7 @@ class Said(NamedTuple):
 _INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 _PLAN = "Implement the following plan:"
 _COMMANDS = ("<command-name>", "<command-message>", "<command-args>")
-_IDE = re.compile(r"\s*<(ide_opened_file|ide_selection|ide_diagnostics)>.*?(?:</\1>|\Z)", re.DOTALL)
+_IDE = re.compile(r"(?<!\s)\s*+<(ide_opened_file|ide_selection|ide_diagnostics)>.*?(?:</\1>|\Z)", re.DOTALL)
 _SUMMARY = "This session is being continued from a previous conversation"
 _INJECTED = (
     "<user-prompt-submit-hook>",

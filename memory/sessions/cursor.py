@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from acemem.memory.sessions.records import Log, head_records
 
 agent = "cursor"
 
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_QUERY = ("<user_query>", "</user_query>")
 
 
 def detect(head: bytes, path: Path) -> bool:
@@ -55,8 +54,7 @@ def _take(draft: Draft, rec: int, key: str, role: Any, content: Any) -> None:
         if kind == "text":
             text = plain_text(block)
             if role == "user":
-                query = _QUERY.search(text)
-                draft.add("human", rec, named, query[1] if query else text)
+                draft.add("human", rec, named, _query(text))
             else:
                 draft.add("assistant", rec, named, text)
         elif kind == "thinking":
@@ -68,3 +66,10 @@ def _take(draft: Draft, rec: int, key: str, role: Any, content: Any) -> None:
         elif kind == "tool_result":
             error = True if block.get("is_error") is True else None
             draft.result(rec, named, plain_text(block.get("content")), None, block.get("tool_use_id"), error=error)
+
+
+def _query(text: str) -> str:
+    """What the person typed of a turn, without what the editor put around it."""
+    _, opened, rest = text.partition(_QUERY[0])
+    typed, closed, _ = rest.partition(_QUERY[1])
+    return typed.strip() if opened and closed else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from acemem.memory.sessions.timestamps import seconds
 
 agent = "gemini-cli"
 
+MOST_OF_PATH = 4_096  # bytes of a path, more than any system takes
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _MACHINE = ("System: ", "<session_context>", "This is the Gemini CLI")
 _HOOK = re.compile(r"<hook_context>.*?(?:</hook_context>|\Z)", re.DOTALL)
@@ -60,8 +62,11 @@ class _Reading:
     def __init__(self, path: Path) -> None:
         self.draft = Draft(agent, path)
         self.messages: dict[str, list[SessionEvent]] = {}
-        if path.parent.name != "chats" and path.parent.parent.name == "chats":
-            self.draft.session.parent_id = path.parent.name
+        folder = path.parent
+        if folder.name != "chats" and folder.parent.name == "chats":
+            self.draft.session.parent_id = folder.name
+            folder = folder.parent
+        self.draft.session.cwd = _root(folder.parent / ".project_root") if folder.name == "chats" else None
 
     def head(self, record: dict[str, Any]) -> None:
         """Takes what a document's outer fields, or a first line, say of the session."""
@@ -122,8 +127,22 @@ class _Reading:
                     self._call(rec, f"{key}:{place}", call, ts)
         else:
             draft.add("meta", rec, key, text, ts, error=kind == "error", args={"type": kind})
+        content = message.get("content")
+        for place, part in enumerate(content if isinstance(content, list) else []):
+            if isinstance(part, dict):
+                self._part(rec, f"{key}:p{place}", part, ts)
         events, draft.session.events = draft.session.events, []
         return events
+
+    def _part(self, rec: int, key: str, part: dict[str, Any], ts: float | None) -> None:
+        """Takes a call or its result from where a resumed chat has them, whose messages are all written anew."""
+        call, response = part.get("functionCall"), part.get("functionResponse")
+        if isinstance(call, dict):
+            self.draft.call(rec, key, call.get("name"), call.get("args"), ts, call.get("id"))
+        elif isinstance(response, dict) and self.draft.called(response.get("id"))[0] is not None:
+            text = _HOOK.sub("", responses(part)).strip()
+            error = True if isinstance(response.get("response"), dict) and "error" in response["response"] else None
+            self.draft.result(rec, key, text, ts, response["id"], error=error)
 
     def _call(self, rec: int, key: str, call: dict[str, Any], ts: float | None) -> None:
         status, call_id = call.get("status"), call.get("id")
@@ -132,8 +151,18 @@ class _Reading:
         if status == "cancelled":
             self.draft.result(rec, f"{key}:result", "", ts, call_id, kind="reject")
         elif status in ("success", "error") or call.get("result"):
-            text = responses(call.get("result")) or shown(call.get("resultDisplay"))
+            text = _HOOK.sub("", responses(call.get("result"))).strip() or shown(call.get("resultDisplay"))
             self.draft.result(rec, f"{key}:result", text, ts, call_id, error=True if status == "error" else None)
+
+
+def _root(path: Path) -> str | None:
+    """The project's folder, which Gemini notes beside its chats and not in them."""
+    try:
+        with path.open("rb") as file:
+            root = file.read(MOST_OF_PATH).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return root if os.path.isabs(root) else None
 
 
 def responses(result: Any) -> str:

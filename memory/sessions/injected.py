@@ -8,6 +8,7 @@ from dataclasses import replace
 from acemem.memory.sessions.event import Session
 
 _MEMORY = re.compile(r"<mem(?:\s[^<>]{0,80})?>.*?(?:</mem>|\Z)", re.DOTALL)
+_ESCAPED = re.compile(r"&lt;mem v=[^<>]{0,80}?&gt;.*?(?:&lt;/mem&gt;|\Z)", re.DOTALL)  # as Gemini CLI hands it on
 _BLOCK = re.compile(r"<!-- mem:begin\b.*?(?:<!-- mem:end -->|\Z)", re.DOTALL)
 _CITED = re.compile(r"^.*(?:\[mem:[0-9a-z]{8}\]|<!-- mem:[0-9a-z]{8} -->)[ \t]*$\n?", re.MULTILINE)
 _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
@@ -22,6 +23,8 @@ def without_injected(text: str, *, by_agent: bool = False) -> str:
     """
     if "<mem" in text:
         text = _MEMORY.sub("", text)
+    if "&lt;mem v=" in text:
+        text = _ESCAPED.sub("", text)
     if "mem:" in text:  # a context file that was pasted, or one of its lines: what we wrote there is no new evidence
         text = _BLOCK.sub("", text)
         text = text if by_agent else _CITED.sub("", text)

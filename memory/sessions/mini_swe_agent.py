@@ -15,7 +15,7 @@ from acemem.memory.sessions.timestamps import seconds
 
 agent = "mini-swe-agent"
 
-_COMMAND = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
+_COMMAND = re.compile(r"```(?:mswea_bash_command|bash|sh)(?>\s*\n)(.*?)\n?```", re.DOTALL)
 _TASK = re.compile(
     r"(?:Please solve this issue:|<pr_description>)\s*(.*?)(?:\n\nYou can execute bash|</pr_description>|\Z)", re.DOTALL
 )

@@ -9,8 +9,8 @@ async function first() {
   if (typeof module.default !== "object" || module.default.id !== "mem") throw new Error("no plugin")
   const hooks = await module.default.server({ directory: "/work/shop", worktree: "/work/shop" })
   if (module.Mem !== module.default.server) throw new Error("two plugins")
-  const system = async (about = { sessionID: id }) => {
-    const output = { system: ["base"] }
+  const system = async (about = { sessionID: id }, base = "base") => {
+    const output = { system: [base] }
     await hooks["experimental.chat.system.transform"](about, output)
     seen.push(output.system)
   }
@@ -32,7 +32,11 @@ async function first() {
   const compacting = { context: [] }
   await hooks["experimental.session.compacting"]({ sessionID: id }, compacting)
   seen.push(compacting.context)
-  await hooks.event({ event: { type: "session.compacted", properties: { sessionID: id } } })
+  await system({ sessionID: id }, "You are a title generator.")
+  const compacted = { event: { type: "session.compacted", properties: { sessionID: id } } }
+  await hooks.event(compacted)
+  await system()
+  await hooks.event(compacted)
   await message("second prompt", "msg_2")
   await system()
   await hooks.event({ event: { type: "session.idle", properties: { sessionID: id } } })

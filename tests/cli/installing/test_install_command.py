@@ -459,6 +459,25 @@ class TestPlaces:
         mem.json("uninstall", "opencode", "--project")
         assert path.read_bytes() == b'{\n  // mine\n  "mcp": {},\n}\n'
 
+    def test_what_opencode_adds_to_a_file_that_we_made_does_not_keep_it(self, mem: Mem, roots: dict[str, Path]) -> None:
+        """It writes where the format is described into each settings file that lacks it."""
+        path = roots["project"] / "opencode.json"
+        for own, left in (({}, False), ({"theme": "dark"}, True)):
+            mem.json("install", "opencode", "--project")
+            value = json.loads(path.read_bytes())
+            path.write_text(json.dumps({"$schema": "https://opencode.ai/config.json", **value, **own}))
+            mem.json("uninstall", "opencode", "--project")
+            assert path.exists() is left
+
+    def test_the_first_prompt_needs_no_daemon(self, mem: Mem, tmp_path: Path) -> None:
+        """What stands in the store is laid out for it; where there is none, none is made."""
+        mem.json("install", "codex")
+        assert not (tmp_path / "home" / "ledger.db").exists()
+        mem.json("add", "Run the tests with make zebra.")
+        mem.json("uninstall", "codex")
+        mem.json("install", "codex")
+        assert (tmp_path / "home" / "cold.db").is_file()
+
     def test_a_project_may_be_named(self, mem: Mem, tmp_path: Path, project: Path) -> None:
         """Behind the option or before the command; from a folder inside, its root is meant."""
         other = tmp_path / "other project"

@@ -16,6 +16,7 @@ from tests.cli.conftest import Mem
 
 NODE = shutil.which("node")
 DRIVER = Path(__file__).with_name("driver.mjs")
+ASIDE = "You are a title generator."  # how the driver asks for a title
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs node on the PATH")
 
 # Stands in for our client: says what it was asked, and notes it.
@@ -69,7 +70,7 @@ def plugin(mem: Mem, fresh_surroundings: Path, tmp_path: Path) -> Plugin:
 
 
 def test_the_first_generation(plugin: Plugin, tmp_path: Path) -> None:
-    """A prompt is asked about once; what was said stands at each model call until the next one."""
+    """A prompt is asked about once, and a compaction, be it in the middle of a turn; that stands at each model call."""
     seen, asked = plugin.run("1")
     told = ["base", "start (startup)", "about first prompt é日本"]
     fix = "fix for {'command': 'make'}: Exit code 2\nmake: no rule"
@@ -79,12 +80,14 @@ def test_the_first_generation(plugin: Plugin, tmp_path: Path) -> None:
         told,
         [f"make: no rule\n\n{fix}", "fine"],
         ["keep this"],
+        [ASIDE],
+        ["base", "start (compact)", "about first prompt é日本"],
         ["base", "start (compact)", "about second prompt é日本"],
     ]
     events = [(agent, event) for agent, event, _, _ in asked]
     assert sorted(events) == sorted(
         ("opencode", event)
-        for event in ("session-start", "prompt", "tool-failure", "compacting", "session-start", "prompt", "idle")
+        for event in ("session-start",) * 3 + ("prompt",) * 2 + ("tool-failure", "compacting", "idle")
     )
     assert {tuple(home) for _, _, home, _ in asked} == {(str(tmp_path / "home"),)}
     assert {(data["session_id"], data["cwd"]) for *_, data in asked} == {("ses_1", "/work/shop")}
@@ -119,7 +122,8 @@ def test_the_second_generation(plugin: Plugin) -> None:
 def test_a_client_that_fails_is_not_noticed(plugin: Plugin, command: list[str], generation: str) -> None:
     """The session goes on as if there were no plugin."""
     seen, _ = plugin.run(generation, command)
-    assert [part for parts in seen for part in parts if part not in ("base", "make: no rule", "fine")] == []
+    own = ("base", ASIDE, "make: no rule", "fine")
+    assert [part for parts in seen for part in parts if part not in own] == []
 
 
 def test_a_client_that_hangs_is_left_behind(plugin: Plugin) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from acemem.memory.learn.offline.outcomes import error_line
 from acemem.memory.sessions import catalog, gemini_cli, qwen_code
 
 HEAD = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-03-01T09:00:00Z", "kind": "main"}
@@ -102,6 +103,40 @@ def test_injected_prompts(read, text):
 def test_hook_context_is_cut(read):
     """A hook's context around a prompt is cut, the prompt stays."""
     assert told(read(message("a", "user", "go <hook_context>rules</hook_context>"))) == [("human", "go")]
+
+
+def test_hook_context_in_results_is_cut(read):
+    """So it is behind what a tool printed, where the program has written our markers in another way."""
+    output = (
+        "<untrusted_context>\nOutput: KeyError: 7\nExit Code: 2\n</untrusted_context>\n\n<hook_context>&lt;mem&gt;y"
+    )
+    *_, came = read(message("a", "gemini", "", toolCalls=[call("success", {"output": output})])).events
+    assert (came.error, "hook_context" in came.text, "&lt;" in came.text) == (True, False, False)
+    assert error_line(came.text) == "KeyError: 7"
+
+
+def test_a_resumed_chat(read):
+    """All its messages are written anew, with the calls and their results, each of these twice, in other places."""
+    asked = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "x"}}}
+    came = {"functionResponse": {"id": "c", "response": {"output": "Output: y\nExit Code: 2"}}}
+    live = [message("b", "gemini", "", toolCalls=[call("success", {"output": "Output: y\nExit Code: 2"})])]
+    live.append(message("c", "user", [came]))
+    again = [message("d", "user", "go"), message("e", "gemini", [asked]), message("e_response", "user", [came])]
+    again.append(message("f", "user", [came]))
+    for records in ([message("a", "user", "go"), *live], [message("a", "user", "go"), {"$set": {"messages": again}}]):
+        events = read(*records).events
+        assert [event.kind for event in events] == ["human", "call", "result"]
+        assert (events[1].args, events[2].tool, events[2].error) == ({"command": "x"}, "run_shell_command", True)
+
+
+def test_project(read, tmp_path):
+    """Where the session took place stands beside the chats."""
+    assert read(message("a", "user", "hello"), name="shop/chats/a.jsonl").cwd is None
+    (tmp_path / "shop" / ".project_root").write_text("/work/shöp\n", encoding="utf-8")
+    for name in ("shop/chats/b.jsonl", "shop/chats/b/sub.jsonl"):
+        assert read(message("a", "user", "hello"), name=name).cwd == "/work/shöp"
+    (tmp_path / "shop" / ".project_root").write_bytes(b"\xff")
+    assert read(message("a", "user", "hello"), name="shop/chats/c.jsonl").cwd is None
 
 
 def test_subagents(read):

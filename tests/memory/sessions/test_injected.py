@@ -17,6 +17,8 @@ from acemem.memory.sessions.injected import without_injected
         ("<mem>old marker</mem>x", "x"),
         ('a<mem v="1">one</mem>b<mem v="2">two</mem>c', "abc"),
         ('a <mem v="1">cut off her', "a "),
+        ('a &lt;mem v="1"&gt;- a rule\n&lt;/mem&gt; b &lt;mem v="1"&gt;cut', "a  b "),
+        ("a &lt;memory&gt; b", "a &lt;memory&gt; b"),
         ("a <system-reminder>b</system-reminder> c", "a  c"),
         ("out\n<system-reminder>\nb", "out\n"),
         ("member <memory> </memory>", "member <memory> </memory>"),
@@ -29,7 +31,9 @@ def test_spans_are_cut(text, left):
     assert without_injected(text) == left
 
 
-@pytest.mark.parametrize("part", ["<system-reminder> ", '<mem v="1"', "<mem ", "<mem>", "</system-reminder>"])
+@pytest.mark.parametrize(
+    "part", ["<system-reminder> ", '<mem v="1"', "<mem ", "<mem>", "&lt;mem v=", "</system-reminder>"]
+)
 def test_hostile_texts_take_linear_time(part):
     """A text full of opening marks is cut in linear time."""
     started = time.perf_counter()
