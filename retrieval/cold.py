@@ -193,7 +193,8 @@ def _opening(asked: _Asked) -> Found:
     if call.source == "compact":
         note = frame.note_lines(asked.home, call.session, int(NOTE_SHARE * call.protocol.limit), call.protocol.size)
         again = _unchanged(asked.ledger, _kept(asked.snapshot, held[:AGAIN]), asked.visible, ordered=False)
-        found = _found(call, call.source, again, frame.AGAIN_HEADING, call.protocol.limit, ahead=note)
+        ahead = [*note, frame.SHOWN] if note and again else note
+        found = _found(call, call.source, again, frame.AGAIN_HEADING, call.protocol.limit, ahead=ahead)
         if found.text:
             return found
     from acemem.retrieval.context_files import rules_read

@@ -10,7 +10,7 @@ from acemem.memory.refine.conflicts import open_conflicts
 from acemem.memory.scope import Project
 from acemem.retrieval.contested import Contest, Lot, together, visible_conflicts, without_losers
 from acemem.retrieval.context_files import rules_read
-from acemem.retrieval.frame import AGAIN_HEADING, START_HEADING, note_lines
+from acemem.retrieval.frame import AGAIN_HEADING, SHOWN, START_HEADING, note_lines
 from acemem.retrieval.injection import CHARS_PER_TOKEN, Injection, receipt, receipts_of, render
 from acemem.retrieval.protocols import Call, fingerprint
 from acemem.retrieval.ranking import Hit
@@ -23,6 +23,7 @@ from acemem.scoring.freshness import HALF_LIFE_DAYS, freshness
 NOTE_SHARE = 0.6  # of an agent's limit that a session's note may take at most
 RULES = 8  # lines with rules at most
 PAIRS = 2  # that contradict each other, besides
+LOOKED_AT = 12  # best bullets of such pairs: who of two leads is read from all receipts that showed both
 TOKENS = 600  # of four characters
 AGAIN = 40  # bullets shown again at most
 RECEIPTS = 200  # that are looked at for what a session has been shown
@@ -55,7 +56,10 @@ def _with_opponents(
     conflicts = [c for c in every if reach.sees(c.a.scope) and reach.sees(c.b.scope)]
     best = without_losers(by_worth(home, rules), conflicts)
     opposed = {b.id: b for c in conflicts if c.winner is None for b in (c.a, c.b)}
-    pairs = by_worth(home, [bullet for id, bullet in opposed.items() if id not in {hit.id for hit in best}])
+    others = by_worth(home, [bullet for id, bullet in opposed.items() if id not in {hit.id for hit in best}])
+    near = {hit.id for hit in others[:LOOKED_AT]}
+    near |= {b.id for c in conflicts if c.winner is None and {c.a.id, c.b.id} & near for b in (c.a, c.b)}
+    pairs = [hit for hit in others if hit.id in near]
     known = [*best, *pairs]
     lot = Lot(str(call.session), 0.0)
     hits, contests = together(home, "", known, conflicts, barred=held, k=len(known), lot=lot)
@@ -105,7 +109,8 @@ def _again(home: Home, call: Call, reach: Reach) -> Injection:
     lot = Lot(str(call.session), 0.0)
     ready, contests = together(home, "", without_losers(hits, conflicts), conflicts, barred=(), k=AGAIN, lot=lot)
     note = note_lines(home.path, call.session, int(NOTE_SHARE * call.protocol.limit), call.protocol.size)
-    text, shown = render(ready, call.protocol.limit, contests, AGAIN_HEADING, call.protocol, ahead=note)
+    ahead = [*note, SHOWN] if note and ready else note
+    text, shown = render(ready, call.protocol.limit, contests, AGAIN_HEADING, call.protocol, ahead=ahead)
     return _injection(home, call, text, shown, contests)
 
 

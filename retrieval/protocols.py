@@ -26,19 +26,23 @@ COMMAND_CHARS = 4_000  # of a command: what is longer carries a program or a fil
 ARGUMENT_CHARS = 200  # of one argument of a tool that is no shell
 PIECE = 1 << 20  # characters that are encoded at once
 CODE_WITHIN = 300  # characters at the beginning and at the end of an output in which its envelope names an exit code
+LONGEST_PATH, LONGEST_NAME = 4_095, 255  # bytes of a path, and of a name in it, that any system takes
+LONGEST_ID = 200  # characters of a session's id: every receipt holds it
 ERROR_CHARS = 12_000  # of what a failed tool printed, from its beginning and from its end
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BLANKS = re.compile(r"[^\S\n]{4,}|\n\s*\n\s*(?=\n)")  # which say nothing, and which patterns stumble over
 _COMMANDS = ("command", "cmd", "script")
-_CODE = re.compile(r"^\s*(?:Exit code:?|Process exited with code) *(-?\d+)\s*$", re.IGNORECASE | re.MULTILINE)
+_CODE = re.compile(
+    r"^[^\S\n]*+(?:Exit code:?|Process exited with code) *+(-?\d+)[^\S\n]*+$", re.IGNORECASE | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
     """An agent's own event: which moment it is, and how the agent spells it.
 
-    `every` when it also comes where nothing went wrong, so that the payload has to be asked.
+    `every` when it also comes where nothing went wrong, or nothing is compacted, so that the payload has to be asked.
     """
 
     moment: Moment
@@ -195,7 +199,7 @@ PROTOCOLS: dict[str, Protocol] = {
                 "session-start": _START,
                 "before-agent": Own("prompt", "BeforeAgent"),
                 "after-tool": Own("tool-failure", "AfterTool", every=True),
-                "pre-compress": Own("pre-compact", "PreCompress"),
+                "pre-compress": Own("pre-compact", "PreCompress", every=True),  # before each call of the model
                 "after-agent": Own("stop", "AfterAgent"),
                 "session-end": _END,
             },
@@ -278,18 +282,22 @@ def from_payload(protocol: Protocol, name: str, own: Own, data: Mapping[str, Any
     if own.moment == "prompt" and ("prompt" not in data or not isinstance(prompt, str)):
         kind = type(data.get("prompt")).__name__
         raise BadInput(f"the payload of {protocol.agent} {name} has no text under 'prompt', but {kind}")
+    if own.moment == "pre-compact" and own.every:
+        # "auto" only says that it would compact if there were too much; the log has something new all the same.
+        own = Own("stop" if data.get("trigger") == "auto" else "pre-compact", own.name)
     failure = _failure(own, data) if own.moment == "tool-failure" else None
     tells_log = failure is not None or (own.moment not in ("session-start", "prompt") and not own.every)
+    folder = _folder(data) or folder
     return Call(
         protocol,
         name,
         own,
-        _folder(data) or folder,
-        session=_text(data, "session_id", "conversation_id", "sessionID"),
+        folder,
+        session=_session(data),
         prompt=prompt if own.moment == "prompt" else "",
         failure=failure,
         source=_text(data, "source") or "",
-        log=_log(protocol, name, own, data) if tells_log else None,
+        log=_log(protocol, name, own, data, folder) if tells_log else None,
         turn=_turn(own, data),
     )
 
@@ -305,6 +313,13 @@ def fingerprint(text: str) -> str:
 def _text(data: Mapping[str, Any], *names: str) -> str | None:
     """The first of some fields that holds a text."""
     return next((value for name in names if isinstance(value := data.get(name), str) and value), None)
+
+
+def _session(data: Mapping[str, Any]) -> str | None:
+    session = _text(data, "session_id", "conversation_id", "sessionID")
+    if session is not None and len(session) > LONGEST_ID:
+        return f"{session[: LONGEST_ID // 2]}…{fingerprint(session)}"
+    return session
 
 
 def _folder(data: Mapping[str, Any]) -> str | None:
@@ -324,8 +339,8 @@ def _turn(own: Own, data: Mapping[str, Any]) -> str | None:
     return f"{turn or ''}:{fingerprint(str(one))}" if one and (turn or own.moment == "tool-failure") else None
 
 
-def _log(protocol: Protocol, name: str, own: Own, data: Mapping[str, Any]) -> str | None:
-    """The session's log; None for a session of which the agent says that it keeps none."""
+def _log(protocol: Protocol, name: str, own: Own, data: Mapping[str, Any], folder: str) -> str | None:
+    """The session's log; None for a session of which the agent says that it keeps none, and for what is no path."""
     log = _text(data, "transcript_path", "agent_transcript_path")
     if own.name == "SubagentStop":
         log = _text(data, "agent_transcript_path") or log
@@ -334,7 +349,19 @@ def _log(protocol: Protocol, name: str, own: Own, data: Mapping[str, Any]) -> st
         return os.path.join(place, "opencode", "opencode.db")
     if log is None and "transcript_path" not in data:
         raise BadInput(f"the payload of {protocol.agent} {name} does not name its log under 'transcript_path'")
-    return log
+    if log is not None:
+        log = os.path.join(folder, log)
+    return log if log is not None and os.path.isabs(log) and _may_be(log) else None
+
+
+def _may_be(path: str) -> bool:
+    """Whether a system could have a file by this name: asking for another one is an error, and not a no."""
+    try:
+        raw = os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    names = raw.replace(b"\\", b"/").split(b"/")
+    return b"\0" not in raw and len(raw) <= LONGEST_PATH and max(map(len, names)) <= LONGEST_NAME
 
 
 def _failure(own: Own, data: Mapping[str, Any]) -> Failure | None:

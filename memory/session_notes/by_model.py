@@ -55,7 +55,7 @@ The span above is the next part of the session. This is the note of all before i
 {note}
 Write the note anew so that it holds for all of the session: correct what is superseded, drop what no longer matters."""
 _TIERS = (9.0, 8.0, 6.0, 4.5, 8.5, 4.0, 5.0, 6.0, 2.0)  # of the sections in their order
-_EXACT = re.compile(r"“([^”]{4,})”|`([^`]+)`")
+_EXACT = re.compile(r"“([^”]{4,2000})”|`([^`]+)`")
 _SPACE = re.compile(r"\s+")
 
 

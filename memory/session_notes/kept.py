@@ -150,9 +150,12 @@ def may_be_due(home: Path, session: str, log: Path) -> bool:
 
 def stamp_of(log: Path) -> Stamp:
     """A log from outside. Raises OSError."""
-    files = [file for file in islice(log.rglob("*"), _MOST_FILES) if file.is_file()] if log.is_dir() else [log]
-    beside = log.with_name(f"{log.name}-wal")  # where a database holds what it was told last
-    found = [file.stat() for file in [*files, *([beside] if beside.is_file() else [])]]
+    try:
+        files = [file for file in islice(log.rglob("*"), _MOST_FILES) if file.is_file()] if log.is_dir() else [log]
+        beside = log.with_name(f"{log.name}-wal")  # where a database holds what it was told last
+        found = [file.stat() for file in [*files, *([beside] if beside.is_file() else [])]]
+    except ValueError as error:  # no path can be like this, or it is the root of all
+        raise OSError(errno.EINVAL, str(error)) from error
     return Stamp(sum(stat.st_size for stat in found), max((stat.st_mtime_ns for stat in found), default=0))
 
 

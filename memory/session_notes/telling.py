@@ -21,7 +21,7 @@ ONE_LINE = 300  # characters up to which a quotation is put on one line
 _ABOUT = ("description", "query", "pattern", "url", "prompt", "skill")  # arguments that say what a call is about
 _SHORT = 120
 _PASTED = 300  # characters from which on what was pasted is only told of
-_NAMED = re.compile(r"\w*(?:Error|Exception)\b|\berror\b.*:|\bfail(?:ed|ure)?\b|\bfatal\b", re.IGNORECASE)
+_NAMED = re.compile(r"(?:Error|Exception)\b|\berror\b.*:|\bfail(?:ed|ure)?\b|\bfatal\b", re.IGNORECASE)
 _LEAST = 80  # characters of a quotation, however little room there is
 
 

@@ -16,7 +16,7 @@ from acemem.memory.learn.offline.wording import near_paths
 from acemem.memory.session_notes.note import Statement
 from acemem.memory.session_notes.telling import Telling
 
-_REMOVES = re.compile(r"(?:sudo )?(?:git )?(rm|mv)\s+(.+)")
+_REMOVES = re.compile(r"(?:sudo )?(?:git )?(rm|mv)\s++(.+)")
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _COMMITTED = re.compile(r"^\[([^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _COMMITS = re.compile(r"git (?:-\S+ \S+ )*commit\b")

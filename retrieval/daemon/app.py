@@ -25,7 +25,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 def make_app(service: Service, end: Callable[[], None], more: Sequence[Route] = ()) -> Starlette:
     """The application around a service, with whatever `more` lives in the daemon. `end` ends it.
 
-    Who says which home is meant, and means another one, is misdirected: it came by a copied address.
+    Who says which home is meant, and means another one, is misdirected: it came by a copied address. So is everybody
+    once the home is gone, for to answer would make it anew.
     """
     began = time.time()
 
@@ -39,7 +40,7 @@ def make_app(service: Service, end: Callable[[], None], more: Sequence[Route] = 
         folder = request.headers.get("x-mem-folder", "/").encode("latin-1").decode("utf-8", "surrogateescape")
         question = Question(agent, event, payload, folder, until, request.headers.get("x-mem-caller", ""))
         try:
-            answer = await asyncio.get_running_loop().run_in_executor(service.pool, service.respond, question)
+            reply = await asyncio.get_running_loop().run_in_executor(service.pool, service.respond, question)
         except (BadInput, UsageError, ValueError, RecursionError) as error:  # the agent's own doing
             service.note(f"{agent} {event}: {type(error).__name__}: {error}")
             return Response(status_code=204)
@@ -48,7 +49,11 @@ def make_app(service: Service, end: Callable[[], None], more: Sequence[Route] = 
                 raise
             service.note(f"{agent} {event}: {type(error).__name__}: {error}")
             return Response(status_code=503)
-        return Response(answer, media_type="application/json") if answer else Response(status_code=204)
+        # A hook that has run out of time meanwhile has shown nothing, so nothing of it may be written down.
+        if reply is None or await request.is_disconnected():
+            return Response(status_code=204)
+        service.taken(reply)
+        return Response(reply.output, media_type="application/json") if reply.output else Response(status_code=204)
 
     async def health(request: Request) -> Response:
         return JSONResponse(
@@ -71,7 +76,11 @@ def make_app(service: Service, end: Callable[[], None], more: Sequence[Route] = 
     def guarded(handler: Handler) -> Handler:
         async def guard(request: Request) -> Response:
             meant = request.headers.get("x-mem-home")
-            if meant is not None and meant != call.identity(os.fsencode(service.path)):
+            try:
+                here = call.identity(os.fsencode(service.path))
+            except OSError:
+                return Response(status_code=421)
+            if meant is not None and meant != here:
                 return Response(status_code=421)
             return await handler(request)
 

@@ -85,7 +85,7 @@ class Background:
     def _begin(self, slot: str, job: Job) -> None:
         try:
             self._running[slot] = Running.begin(self._home, job)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # also of a session whose name no command line can hold
             self._failed(job, f"{job.name}: cannot be started: {error}")
 
     def _collect(self) -> None:

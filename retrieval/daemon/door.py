@@ -28,15 +28,23 @@ class Door:
         if refusal is None:
             await self._app(scope, receive, send)
         else:
-            await Response(status_code=refusal)(scope, receive, send)
+            # Who may not ask may not stay either.
+            await Response(status_code=refusal, headers={"connection": "close"})(scope, receive, send)
 
     def _refusal(self, headers: dict[bytes, bytes], port: int) -> int | None:
         # A name that somebody's domain server turned to this machine would make their page one of ours.
         if headers.get(b"host", b"").decode("latin-1") not in ("mem", *(f"{name}:{port}" for name in HERE)):
             return 421
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin.decode("latin-1")).hostname not in HERE:
+        if origin is not None and _site(origin.decode("latin-1")) not in HERE:
             return 403
         if not hmac.compare_digest(headers.get(b"authorization", b""), self._known):
             return 401
+        return None
+
+
+def _site(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).hostname
+    except ValueError:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ def package_version() -> str:
 
 
 def package_state() -> int:
-    """A number that changes when the package's files do."""
+    """A number that changes when the package's files do. Raises OSError where no more files can be opened to look."""
     return hash(tuple(_stamps(PACKAGE)))
 
 
@@ -58,7 +59,7 @@ class Lifetime:
 
 
 def _stamps(folder: Path) -> Iterator[tuple[str, int, int]]:
-    for place, folders, names in os.walk(folder, followlinks=True):
+    for place, folders, names in os.walk(folder, onerror=_out_of_files, followlinks=True):
         folders[:] = [name for name in folders if name != "__pycache__"]
         for name in names:
             if name.endswith((".py", ".onnx")):
@@ -67,3 +68,8 @@ def _stamps(folder: Path) -> Iterator[tuple[str, int, int]]:
                 except OSError:
                     continue
                 yield name, found.st_mtime_ns, found.st_size
+
+
+def _out_of_files(error: OSError) -> None:
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        raise error  # a folder that cannot be looked at now is not one that is gone

@@ -21,6 +21,7 @@ from acemem.memory.errors import StoreBusy
 from acemem.retrieval.daemon import lock
 from acemem.retrieval.daemon.address import HTTP, listen, listen_at, publish, token_of
 from acemem.retrieval.daemon.app import make_app
+from acemem.retrieval.daemon.connection import Connection, allow_files
 from acemem.retrieval.daemon.door import Door
 from acemem.retrieval.daemon.launch import FAILED
 from acemem.retrieval.daemon.lifetime import Lifetime
@@ -58,6 +59,7 @@ def serve(
         if held is None:
             raise StoreBusy(f"a daemon lives in {home} already; see `mem daemon status`")
         lock.sign(place)
+    allow_files()
     service = Service(home)
     line, address = listen(home)
     lines = [line, *_http_line(home, service)]
@@ -67,7 +69,7 @@ def serve(
     server = uvicorn.Server(
         uvicorn.Config(
             app if len(lines) == 1 and address.path else Door(app, token_of(home)),
-            http="h11",
+            http=Connection,
             ws="none",
             lifespan="off",
             loop="asyncio",

@@ -48,6 +48,14 @@ class Question:
     caller: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a hook prints, None for nothing, and the receipt that is worth keeping once somebody has taken it."""
+
+    output: bytes | None
+    receipt: Draft | None
+
+
 class Service:
     """Answers hooks for one home. `clock` tells UTC seconds."""
 
@@ -113,8 +121,11 @@ class Service:
         except StoreError as error:
             self.mark_broken(error, table)
 
-    def respond(self, question: Question) -> bytes | None:
-        """What a hook prints; None for nothing. Raises what the agent's payload or the store has wrong with it."""
+    def respond(self, question: Question) -> Reply | None:
+        """The reply to a hook, None where there is none to give.
+
+        Raises what the agent's payload or the store has wrong with it.
+        """
         self.asked_at = time.monotonic()
         if self.asked_at >= question.until:
             return None
@@ -130,13 +141,17 @@ class Service:
         found = self._answer(call)
         if time.monotonic() >= question.until:
             return None  # nobody saw it, so there is nothing to write down either
-        self.answered += 1
-        if found.counts:
-            self.receipts.keep(found.receipt, self.clock())
         if call.moment == "session-start":
             with suppress(RuntimeError):  # the daemon is about to end
                 self.pool.submit(self.warm, call)  # so that the first prompt need not wait for it
-        return None if found.output is None else printed(found.output)
+        output = None if found.output is None else printed(found.output)
+        return Reply(output, found.receipt if found.counts else None)
+
+    def taken(self, reply: Reply) -> None:
+        """Has it written down that a reply is on its way to who asked for it."""
+        self.answered += 1
+        if reply.receipt is not None:
+            self.receipts.keep(reply.receipt, self.clock())
 
     def is_broken(self) -> bool:
         """Whether the bullet table could not be read lately, and nobody has written it anew since."""

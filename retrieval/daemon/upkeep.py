@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from acemem.memory.config import FILE_NAME
-from acemem.memory.errors import AcememError, StoreBusy, StoreError
+from acemem.memory.errors import StoreBusy, StoreError
 from acemem.retrieval.cold import RECEIPTS
 from acemem.retrieval.daemon.address import FILE, Address, publish
 from acemem.retrieval.daemon.background import Background
@@ -72,7 +71,7 @@ class Upkeep:
             do()
         except StoreBusy:
             return  # another process is at it
-        except (AcememError, OSError, sqlite3.Error) as error:
+        except Exception as error:  # noqa: BLE001 - without this thread a daemon follows nothing, and never ends
             self._service.note(f"daemon: {type(error).__name__}: {error}")
             self._rest_until = time.monotonic() + PAUSE
 

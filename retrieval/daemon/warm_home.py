@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from acemem.memory.config import Settings
 from acemem.memory.embedders.base import Calibration, Embedder, Fingerprint
-from acemem.memory.errors import StoreBusy
+from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.home import Home
+from acemem.memory.ledger import Ledger
 from acemem.memory.store import SHELVES, Store
 from acemem.retrieval.daemon.memory_use import give_back
 
@@ -109,6 +111,13 @@ class WarmHome(Home):
         super().__init__(path, clock)
         self._behind = behind
         self._written: Version | None = None  # of the table, when last it had most of the bullets
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The truth of this store. Raises StoreError where the home was moved or removed: a daemon makes none anew."""
+        if not self.path.is_dir():
+            raise StoreError(f"{self.path} is gone")
+        return super().ledger
 
     def freshen(self) -> None:
         """Calls for the upkeep where there is something to do. Raises StoreBusy while rows are lacking."""

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from acemem import Bullet, Memory
+from acemem.memory.ledger import Ledger
 from acemem.memory.models import Draft
 from acemem.memory.session_notes.kept import Reading, Stamp, keep
 from acemem.memory.session_notes.note import SECTIONS, Note, Statement
 from acemem.retrieval import opening
-from acemem.retrieval.frame import AGAIN_HEADING, CLOSE, OPEN, START_HEADING
+from acemem.retrieval.frame import AGAIN_HEADING, CLOSE, OPEN, SHOWN, START_HEADING
 from acemem.retrieval.hook import Answer
 from acemem.retrieval.protocols import protocol_of
 from tests.bullets import mark, store
@@ -198,6 +199,15 @@ class TestContested:
             contradict(memory, a, b)
         assert len(shown(start(memory))) == 2 * opening.PAIRS
 
+    def test_of_many_only_the_best_are_looked_into(self, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+        """For each that is, the receipts that showed both are read, and those may be many."""
+        for at in range(opening.LOOKED_AT + 3):
+            contradict(memory, store(memory, f"Do {at}."), store(memory, f"Never do {at}."))
+        asked: list[tuple[str, str]] = []
+        monkeypatch.setattr(Ledger, "receipts_of_both", lambda self, a, b, since: asked.append((a, b)) or [])
+        assert len(shown(start(memory))) == 2 * opening.PAIRS
+        assert len(asked) <= opening.LOOKED_AT
+
 
 class TestCompaction:
     def test_what_was_shown_is_shown_again_newest_first(self, memory: Memory) -> None:
@@ -230,7 +240,7 @@ class TestCompaction:
         bullet = store(memory, "The parser reads the config file first.")
         prompt(memory, "parser config file")
         text = text_of(start(memory, "compact"))
-        assert text.index("The cart rounds wrongly") < text.index(bullet.id)
+        assert text.index("The cart rounds wrongly") < text.index(f"\n{SHOWN}\n") < text.index(bullet.id)
         assert token not in text and text.count("</mem>") == 1
         assert text_of(start(memory, "compact", session_id="s1")) == text
         assert "The cart" in text_of(start(memory, "compact", agent="codex"))

@@ -92,7 +92,7 @@ OWN: dict[tuple[str, str], tuple[str, str, dict[str, Any]]] = {
             "tool_response": {"llmContent": f"Output: {FAILED}\nExit Code: 1", "returnDisplay": FAILED},
         },
     ),
-    ("gemini", "pre-compress"): ("pre-compact", "PreCompress", {"trigger": "auto"}),
+    ("gemini", "pre-compress"): ("pre-compact", "PreCompress", {"trigger": "manual"}),
     ("gemini", "after-agent"): (
         "stop",
         "AfterAgent",
@@ -153,6 +153,12 @@ def test_an_agent_s_event_is_read_as_a_moment_of_its_session(agent: str, event: 
     assert (found.failure is not None) == (found.moment == "tool-failure")
     assert (found.note is not None) == (found.moment in EVENTS)
     assert "ada@example.org" not in repr(found)
+
+
+def test_what_gemini_sends_before_each_call_of_its_model_is_no_compaction() -> None:
+    """It leaves the note that any end of a turn does."""
+    found = call("gemini", "pre-compress", trigger="auto")
+    assert (found.moment, found.note and found.note.event) == ("stop", "stop")
 
 
 @pytest.mark.parametrize(("agent", "event"), [key for key in OWN if OWN[key][0] in ANSWERED], ids="-".join)
@@ -277,6 +283,26 @@ def test_a_log_that_an_agent_does_not_keep_is_no_note() -> None:
     assert note is not None and note.log == "/home/ada/sub.jsonl"
     with pytest.raises(BadInput, match="transcript_path"):
         read("claude-code", "stop", b"{}", "/")
+
+
+@pytest.mark.parametrize("log", ["/a\0b", "/\ud800", "/" + "x" * 256, "/x" * 2048, "x" * 100_000])
+def test_a_log_that_no_system_can_have_is_no_note(log: str) -> None:
+    """Whoever asked the system for it would be told of an error, the next ingest too."""
+    assert call("claude-code", "stop", transcript_path=log).note is None
+
+
+def test_a_log_is_named_as_seen_from_where_the_agent_works() -> None:
+    """Who reads it works somewhere else."""
+    note = call("claude-code", "stop", cwd="/work/shop", transcript_path="logs/s.jsonl").note
+    assert note is not None and note.log == "/work/shop/logs/s.jsonl"
+    assert call("claude-code", "stop", cwd="shop", transcript_path="logs/s.jsonl").note is None
+
+
+def test_a_session_s_name_is_kept_short() -> None:
+    """Every receipt holds it. Two long ones stay two."""
+    one, other = (call("claude-code", "stop", session_id="s" * 100_000 + end).session for end in "ab")
+    assert one is not None and other is not None and one != other and len(one) < 200
+    assert call("claude-code", "stop", session_id="s" * 200).session == "s" * 200
 
 
 def test_a_folder_is_found_wherever_it_is_named() -> None:

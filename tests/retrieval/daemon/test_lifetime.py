@@ -5,6 +5,7 @@ MEM_CYCLES sets how often it is killed and started again, 24 unless it is set.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -308,3 +309,14 @@ def test_a_long_path_gets_its_socket_elsewhere(tmp_path: Path) -> None:
     line.close()
     folder.unlink()
     assert found.port and found.token
+
+
+def test_who_cannot_look_does_not_take_the_package_for_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all files open that a process may have, each folder would look empty, and the daemon end."""
+
+    def full(path: object) -> None:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(os, "scandir", full)
+    with pytest.raises(OSError, match="too many"):
+        lifetime.package_state()

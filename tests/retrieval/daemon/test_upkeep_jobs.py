@@ -16,6 +16,7 @@ from acemem.memory.session_notes import kept, standing
 from acemem.memory.session_notes.kept import FOLDER
 from acemem.memory.spool import Note, Spool
 from acemem.retrieval.daemon import background, jobs
+from acemem.retrieval.daemon.address import FILE
 from acemem.retrieval.daemon.background import INGEST_QUIET, PAUSE, QUIET, REFINE_EVERY, Background
 from acemem.retrieval.daemon.jobs import INGEST, Job, Running, note_job
 from tests.logs import conversation, write_log
@@ -47,6 +48,17 @@ class TestDaemon:
         wait_until(lambda: standing(hooked.home, "grown") is not None)
         assert kept.kept(hooked.home, "small") is None
         assert hooked.log() == []
+
+    def test_no_path_and_no_name_ends_the_upkeep(self, hooked: Hooked, tmp_path: Path) -> None:
+        """Without it a daemon follows nothing that others write, and never ends."""
+        story = str(STORIES["claude-code"](tmp_path))
+        hooked.start()
+        for log, session in (("/a\0b", "s"), ("/\ud800", "s"), ("/", "s"), (story, "a\0b"), (story, "\ud800")):
+            for event in ("pre-compact", "stop"):
+                hooked.call(hooked.payload(session, transcript_path=log), event=event)
+            (hooked.home / FILE).unlink()
+            wait_until((hooked.home / FILE).exists)
+        wait_until(lambda: any("cannot be started: embedded null byte" in line for line in hooked.log()))
 
     def test_it_ends_with_its_jobs(self, hooked: Hooked, tmp_path: Path) -> None:
         """No process stays behind."""
