@@ -145,7 +145,7 @@ def save(home: Path, name: str, value: Any) -> Any:
     target[key] = value
     fresh = path.with_suffix(f".{os.getpid()}.new")
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh.write_text(tomlkit.dumps(document), "utf-8")
         os.replace(fresh, path)
     except OSError as error:

@@ -126,7 +126,7 @@ class Home:
 
         path = self.path / "ingest.lock"
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             with FileLock(path, timeout=wait):
                 yield
         except Timeout:

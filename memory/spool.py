@@ -37,7 +37,8 @@ class Spool:
 
     def leave(self, note: Note, at_ns: int) -> None:
         """Writes a note down; `at_ns` is now in nanoseconds, and orders the notes. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
         name = f"{at_ns:020d}-{os.getpid()}"
         fresh = self.folder / f".{name}"
         fresh.write_text(json.dumps(asdict(note)), "utf-8")

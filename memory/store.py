@@ -78,7 +78,7 @@ class Store:
         if self._lock is None:
             self._lock = FileLock(self._lock_path)
         try:
-            self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._lock.acquire(timeout=wait):
                 yield
         except Timeout:

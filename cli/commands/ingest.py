@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,7 @@ def command(
     else:
         noted = [Path(note.log) for note in notes.values() if note is not None]
         found = [] if spooled else [path for _, path in found_logs(agent, since, memory.home.clock())]
-        paths = list(dict.fromkeys([path for path in noted if path.exists()] + found))
+        paths = list(dict.fromkeys([path for path in noted if os.path.exists(path)] + found))
         limit = max(len(noted), max_sessions or memory.home.settings.ingest_max_sessions)
     if extractor == "offline" and (models or dry_run):
         raise UsageError("--model and --dry-run are about a model's cost; say --extractor llm with them")

@@ -16,7 +16,7 @@ _THIS, _OTHER = "\u2460", "\u2461"  # stand for the id that is looked for, and f
 _CITATION = re.compile(r"\[?\(?\bmem:\s?([0-9a-z]{8})\b\)?\]?")
 # A citation after the full stop belongs before it, unless it begins a sentence of its own.
 _END = re.compile(r"(?<=[.!?。！？;；])\s+(?!(?:[\[(]{0,2}mem:\s?\w{8}[\])]{0,2}[\s,]*)+(?:$|[.;!?]))")
-_LIST_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)])\s+")
+_LIST_ITEM = re.compile(r"(?:(?<!\s)\s++)?(?:[-*•+]|\d{1,2}[.)])\s++")
 _TO_GO_BY = (
     r"(?:follow|us|appl|rel[iy]|need|consider|act|heed|adopt|honou?r|obey|tak|go by|going by|went by|stick|stuck"
     r"|comply|match|befolg|verwend|berücksichtig|beacht)\w*"
@@ -78,7 +78,7 @@ _TELLS = re.compile(
 # A sentence that is whole without the citation has it as a mark of its source. It is not, where the last word before
 # it wants an object, or is a verb that has it for one.
 _MARK = re.compile(
-    rf"(?P<before>[^{_THIS}]*?)\W*{_THIS}"
+    rf"(?P<before>(?:[^{_THIS}]*[^\W{_THIS}])?+)\W*+{_THIS}"
     rf"(?:\s*[,;]|\W*(?:{_OTHER}\W*)*(?:$|(?:so|and|then|which is why|therefore)\b))"
 )
 _WANTS_MORE = frozenset(
@@ -96,7 +96,7 @@ _TAKES_BACK = re.compile(
     r"|\bI (?:did|do|have|will|am)(?: not|n't) (?:follow\w*|us\w+|appl\w+|do\w*) (?:it|that|this|so)\b",
     re.IGNORECASE,
 )
-_IN_BRACKETS = re.compile(rf"\(\W*{_THIS}\W*\)")
+_IN_BRACKETS = re.compile(rf"\([^\w(]*+{_THIS}[^\w)]*+\)")
 _SUPPOSES = re.compile(
     r"\b(?:if|unless|whether|had (?:I|we)|were (?:I|we)|(?:would|could|might|should) have|hätte|wenn|falls)\b",
     re.IGNORECASE,

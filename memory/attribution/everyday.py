@@ -63,7 +63,7 @@ def is_everyday(tokens: tuple[str, ...]) -> bool:
     if any(len(flag) > 2 and flag not in _FLAGS for flag in flags):  # of one letter there are too few to tell anything
         return False
     rest = [token for token in tokens[1:] if not token.startswith("-")]
-    names = [word for word in rest if "/" not in word and not re.fullmatch(r"[.\d]+|\S*\*\S*", word)]
+    names = [word for word in rest if "/" not in word and not re.fullmatch(r"[.\d]+|[^\s*]*+\*\S*", word)]
     if not names:
         return not any(len(word) > 5 and "/" in word and not is_everyday_file(word) for word in rest)
     known = [words for programs, words in _COMMANDS if first in programs]

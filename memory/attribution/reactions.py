@@ -41,6 +41,8 @@ _OBJECTS = re.compile(
     r"|\b(?:does|did|do|is|are|was|has|can|will)(?:n't|nt| not) (?:work|help|fix|compile|build|pass|what i|right"
     r"|correct|start|run|solve|look right|make sense)\w*"
     r"|\bstill (?:fail\w*|broken|not|the same|get\w*|see\w*|crash\w*|there|wrong|red|hang\w*|throw\w*|happen\w*|doesn)"
+    r"|\b(?:that|this|the|your) (?:note|notes|memory|rule|advice|hint|tip|record|lesson)s? (?:is|are|was|were|seems?) "
+    r"(?:\w+ )?(?:wrong|incorrect|outdated|out of date|obsolete|stale|misleading|old|bad|no longer|not )"
     r"|\bnot (?:working|fixed|what i|right|correct|good|helpful)\b"
     r"|\b(?:i (?:said|told you|asked (?:you )?(?:not|for)|never (?:said|asked)|already (?:said|told))"
     r"|why (?:did|would|are|do) you|you (?:should(?:n't| not) have|forgot|missed|ignored|misunderstood"

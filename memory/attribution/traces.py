@@ -35,7 +35,7 @@ _WARNS_AFTER = re.compile(
     re.IGNORECASE,
 )
 _FORBIDS = re.compile(r"(?:\b(?:not|never|avoid|stop|no longer)|n't)\s+(?:to\s+)?$", re.IGNORECASE)
-_BLANK = re.compile(r"<[^>]*>|\[[^\]]*\]|\{[^}]*\}|\.\.\.|…|\bpath/to/\S*")
+_BLANK = re.compile(r"<[^>]{0,999}>|\[[^\]]{0,999}\]|\{[^}]{0,999}\}|\.\.\.|…|\bpath/to/\S*")
 _ENV = re.compile(r"^\w+=\S*$")
 _WORD = re.compile(r"[a-z][a-z0-9:_-]*")
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from acemem import Memory, StoreBusy
 from acemem.cli.main import cli
-from acemem.memory.spool import EVENTS, Spool
+from acemem.memory.spool import EVENTS, Note, Spool
 from tests.logs import conversation, write_log
 
 
@@ -69,3 +69,12 @@ def test_one_ingest_reads_at_a_time(open_memory: Callable[..., Memory]) -> None:
     first, second = open_memory(), open_memory()
     with first.home.reading_logs(), pytest.raises(StoreBusy, match="another `mem ingest`"), second.home.reading_logs(0):
         pass
+
+
+@pytest.mark.parametrize("log", ["/" + "x" * 5_000, "/nowhere/s.jsonl"])
+def test_a_note_of_a_log_that_cannot_be_is_dropped(memory: Memory, log: str) -> None:
+    """One bad name must not keep the other notes waiting for ever."""
+    home = str(memory.home.path)
+    Spool(memory.home.path).leave(Note("claude-code", "stop", log), 1)
+    assert json.loads(run("ingest", "--spooled", "--json", "--home", home).stdout)["sessions"] == 0
+    assert Spool(memory.home.path).waiting() == {}

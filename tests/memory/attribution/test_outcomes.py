@@ -26,7 +26,11 @@ def test_praise_is_success(words: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["no, that broke the login", "thanks, but it still fails", "undo that", "That is wrong.", "now I get an error"],
+    [
+        *("no, that broke the login", "thanks, but it still fails", "undo that", "That is wrong."),
+        "now I get an error",
+        *("That note is wrong. We ship with make release now, make ship is gone.", "Your notes are outdated."),
+    ],
 )
 def test_a_correction_is_failure(words: str) -> None:
     """Also a polite one."""
