@@ -23,9 +23,9 @@ _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _IDENTIFIER = re.compile(
     r"""(?<![\w/.-])(?:
         (?:[\w.-]+/){2,}[\w.-]+ | [\w.-]+/[\w-]+\.\w+  # a path
-        | [A-Za-z_]{2,}\w*(?:\.\w+)+      # a file or a dotted name
-        | [A-Za-z]\w*_\w+                 # snake_case
-        | [a-z]+[A-Z]\w* | (?:[A-Z][a-z0-9]+){2,}  # camelCase, PascalCase
+        | [A-Za-z_]{2}\w*+(?:\.\w++)+      # a file or a dotted name
+        | [A-Za-z](?=\w*_\w)\w++           # snake_case
+        | [a-z]+[A-Z]\w*+ | (?:[A-Z][a-z0-9]++){2,}+  # camelCase, PascalCase
         | --[a-z][\w-]+                   # a flag
     )(?![\w/-])""",
     re.VERBOSE,

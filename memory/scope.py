@@ -80,7 +80,7 @@ def _main_checkout(dot_git: Path) -> Path | None:
         pointer = dot_git.read_text("utf-8", "replace")
     except OSError:
         return None  # unreadable: the worktree's own folder is a fair answer
-    found = re.match(r"gitdir:\s*(.+?)[\\/]\.git[\\/]worktrees[\\/]", pointer)
+    found = re.match(r"gitdir:\s*+(.+?)[\\/]\.git[\\/]worktrees[\\/]", pointer)
     # Newer gits can be told to write this relative to the worktree, so that both may move together.
     return Path(os.path.normpath(dot_git.parent / found[1])) if found else None
 

@@ -30,7 +30,7 @@ _ASKS = re.compile(
     r"query|load|compare|use|render|include|exclude|if|when|whenever|every|each)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)")
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]{0,2000}”|(?<!\w)'[^']*'(?!\w)")
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?!\s|$)[^.!?;\n]+)*[.!?;\n]*")
 
 

@@ -13,7 +13,7 @@ __all__ = ["mailboxes", "network_addresses"]
 
 _LETTER = "A-Za-z0-9À-ÖØ-öø-ɏ"
 _AT = re.compile("@|%40")
-_LOCAL = re.compile(rf"[{_LETTER}._%+-]")
+_LOCAL = re.compile(rf"[{_LETTER}._%+-]+")
 _LOCAL_LENGTH = 64
 _DOMAIN = re.compile(rf"[{_LETTER}][{_LETTER}-]{{0,62}}(?:\.[{_LETTER}][{_LETTER}-]{{0,62}}){{1,8}}")
 # Every ending of two letters counts, except those of source files; of the longer ones those that mailboxes have.
@@ -59,8 +59,8 @@ def mailboxes(text: str, lowered: str) -> list[Span]:
     reached = 0
     for at in _AT.finditer(text):
         start = at.start()
-        while start > reached and at.start() - start < _LOCAL_LENGTH and _LOCAL.match(text[start - 1]):
-            start -= 1
+        if local := _LOCAL.match(text[max(reached, start - _LOCAL_LENGTH) : start][::-1]):
+            start -= local.end()
         if start > 0 and text[start - 1] == "\\" and text[start : start + 1] in ("n", "r", "t"):
             start += 1
         while start < at.start() and text[start] in "._%+-":
@@ -135,7 +135,7 @@ _EXAMPLES = re.compile(r"192\.0\.[02]\.|198\.51\.100\.|203\.0\.113\.|198\.1[89]\
 _BLOCK = re.compile(r"/\d{1,3}(?!\d)")
 # Compiled when a text holds four numbers with dots: until then a hook need not wait for it.
 _SAYS_VERSION = (
-    r"(?:\bv|\bver(?:sion)?s?|\w*version|\breleases?|\brev(?:ision)?|\bbuild|\btag|\bsections?|§|\bchapter|\bappendix"
+    r"(?:\bv|\bver(?:sion)?s?|version|\breleases?|\brev(?:ision)?|\bbuild|\btag|\bsections?|§|\bchapter|\bappendix"
     r"|\bfigure|\btable|\bclause|\boid|==|~=|>=|<=|\^|~)[\"'`:=\s(]{0,4}$"
 )
 _SAYS_ADDRESS = (

@@ -200,7 +200,9 @@ def _secret_value(text: str, name: re.Match[str], sets: str, value: re.Match[str
         whole_line = text[stop : stop + 1] in ("", "\n", "\r") and _LINE_HEAD.fullmatch(head.lstrip())
         if sets == "set" and text[name.end() : start].strip("\"'`") == "=" and name.group().isupper():
             how = "env"
-        if sets == "loose" and (before.endswith("--") or re.search(r"\b(?:ENV|ARG)\s\w*$|--[\w-]*$", before)):
+        if sets == "loose" and (
+            before.endswith("--") or re.search(r"\b(?:ENV|ARG)\s\w*$|(?<![\w-])(?=[\w-]*--)[\w-]++$", before)
+        ):
             how = "env"
         if end := (_ENV_END if how in ("env", "said") or whole_line else _BARE_END).search(text, start, stop):
             stop = end.start()
@@ -236,7 +238,7 @@ def _told(text: str, name: re.Match[str], at: int) -> Span | None:
     return None
 
 
-_FIELD_HEAD = re.compile(r"(?:^|[,;{(|\n]\s*|[\"'_-])$")
+_FIELD_HEAD = re.compile(r"(?:^|[,;{(|\n][^\S\n]*+|[\"'_-])$")
 _SEED_PHRASE = re.compile(r"[a-z]{3,8}(?: [a-z]{3,8}){11,23}")
 
 

@@ -26,7 +26,7 @@ _CODE = r"""
 # These alone also name a feature or a version: they ask for the six digits that codes have.
 _KIND = r"[th]?otps? | 2[-_ ]?fa | mfa"
 _DIGITS = r"(?:[A-Z]{1,2}-)?\d{3}[ -]\d{3}|(?:[A-Z]{1,2}-)?\d{4,10}"
-_LETTERS = r"(?=[A-Za-z-]*\d|[A-Z-]+\b)[A-Za-z0-9]{4,6}-[A-Za-z0-9]{4,6}"
+_LETTERS = r"(?=[A-Za-z-]{0,60}+\d|[A-Z-]{1,60}\b)[A-Za-z0-9]{4,6}-[A-Za-z0-9]{4,6}"
 _UNIT = (
     r"(?![\w%]|[.,:/-]\d|\s{0,2}(?:m?s|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|times|digits?|char(?:acter)?s?|bytes?|bits?"
     r"|users?|requests?|attempts?|lines?|tests?|items?|rows?)\b)"
@@ -57,7 +57,7 @@ _OTHER = re.compile(
     r"|default|server|callback)\b",
     re.IGNORECASE,
 )
-_WORD_BEFORE = re.compile(r"[\w-]+ $")
+_WORD_BEFORE = re.compile(r"[\w-]{1,40} $")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01]))?")
 _LETTERED = re.compile(r"one|device|confirm|user|backup|recovery|pairing|auth|verif|login|sign", re.IGNORECASE)
 # Recovery codes come by the dozen.

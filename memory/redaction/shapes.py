@@ -128,6 +128,7 @@ _UNLIKE_WORDS = re.compile(r"\d|[a-z][A-Z]|[A-Z]{16}")
 _PEM_BEGIN = re.compile(r"(?:-----|\b)BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"(?:-----|\b)END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_LENGTH = 20_000
+_DASHES = 5  # with which one key ends and, in a text without line ends, the next begins
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/]{20}")
 # A log often cuts a key off: then the lines that still look like one go, with line numbers or diff marks before them,
 # or set one after the other with what is left of the last.
@@ -146,8 +147,9 @@ def private_keys(text: str, lowered: str) -> list[Span]:
         at = 0
         while begin := _PEM_BEGIN.search(text, at):
             at = begin.end()
-            end = _PEM_END.search(text, at, at + _PEM_LENGTH)
-            if end and not _PEM_BEGIN.search(text, at, end.start()):
+            following = _PEM_BEGIN.search(text, at)
+            stop = min(at + _PEM_LENGTH, following.start() + _DASHES if following else len(text))
+            if end := _PEM_END.search(text, at, stop):
                 if _PEM_BODY.search(text, at, end.start()):
                     at = end.end()
                     spans.append((begin.start(), at, "private-key"))

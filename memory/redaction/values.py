@@ -29,7 +29,7 @@ _ONE_SIGN = re.compile(r"(.)\1*")
 _MASKED = re.compile(r"\.\.\.|…|\*{3}|•{3}|x{6}|X{6}|REDACTED")
 _REFERENCE = re.compile(
     r"\$\{|\$\(|\{\{|#\{|^\$\w+$|^\$[A-Z_]{2,}|^%\w+%$|^%\(\w|^\{[\w.]*\}|^<[^>]*>?$|^&\w+$|^\[[\w .]*\]?$"
-    r"|\[\^?(?:\w-\w|[-!])|^!?(?:[A-Za-z_$][\w$]*(?:\?\.|\.|::|->))+[A-Za-z_$][\w$]*(?:\W.*)?$"
+    r"|\[\^?(?:\w-\w|[-!])|^!?(?:[A-Za-z_$][\w$]*(?:\?\.|\.|::|->))+[A-Za-z_$][\w$]*+(?:[^\w$](?s:.*))?$"
     r"|^(?:await|new|return|typeof)\b"
 )
 _CODE = re.compile(r"[A-Za-z_\])](?:\(|\[)|^[(\[{]|=>|&&|\|\||^[!&*@~^]\w|\w[!=]==?|\?\w*:")
@@ -47,7 +47,7 @@ _TECHNICAL = re.compile(
 )
 _SIGNS = re.compile(r"[!@#$%^&*~+]")
 _DIGIT_OR_SIGN = re.compile(r"[\d!@#$%^&*~+]")
-_SIGN_WITHIN = re.compile(r"[^\W_][!$%^&*?~#@+-]*[!$%^&*?~#@][!$%^&*?~#@+-]*[^\W_]")
+_SIGN_WITHIN = re.compile(r"[^\W_][+-]*+[!$%^&*?~#@][!$%^&*?~#@+-]*+[^\W_]")
 _RARE_SIGN = re.compile(r"[!$%^&*?~]")  # a number sign and an at sign also join words
 _DIGIT_AS_LETTER = re.compile(r"[A-Za-z]\d(?=[a-z])")
 # Options, versions, code, colours, escapes, and references to an issue or a package.
@@ -55,7 +55,7 @@ _NOT_CHOSEN = re.compile(
     r"^[-#]|^v?\d+\.\d|[()\[\]{}<>;|=,:/\\\"'`]|%[0-9A-F]{2}|[~^]\d*$|^[\w.-]+[#+@~^]v?\d[\d.]*$|@[\w-]+\.|\$\d"
 )
 # A variable named after what it holds, and a word or constant in place of a value.
-_NAME_LIKE = re.compile(r"\w*(?:pass|pwd|token|secret|key)\w*", re.IGNORECASE)
+_NAME_LIKE = re.compile(r"(?=\w*(?:pass|pwd|token|secret|key))\w++", re.IGNORECASE)
 _SPEAKS = re.compile(
     r"pass|secret|token|key|required|optional|string|undefined|postgres|admin|change|prompt|env", re.IGNORECASE
 )

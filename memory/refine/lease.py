@@ -7,6 +7,7 @@ gone, or that has shown none for too long, has lost it: the next one takes it ov
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import socket
@@ -86,10 +87,11 @@ def _read(path: Path) -> Lease | None:
     """The lease in the file; None where there is none, or nothing that can be read."""
     try:
         data = json.loads(path.read_text("utf-8"))
-        return Lease(
+        lease = Lease(
             int(data["pid"]), str(data["host"]), float(data["since"]), float(data["renewed"]), str(data["token"])
         )
-    except (FileNotFoundError, LookupError, TypeError, ValueError):
+        return lease if math.isfinite(lease.since) else None
+    except (FileNotFoundError, LookupError, OverflowError, RecursionError, TypeError, ValueError):
         return None
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; see who may read there") from error

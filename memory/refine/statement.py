@@ -38,14 +38,14 @@ class Token:
 
 _TOKEN = re.compile(
     r"""
-      (?P<url>[a-z][a-z0-9+.-]*://[^\s`"'<>)]+)
+      (?P<url>[a-z][a-z0-9+.-]{0,30}://[^\s`"'<>)]+)
     | (?P<flag>(?<![\w-])--?[A-Za-z][\w-]*(?:=[^\s`"',;]+)?)
-    | (?P<call>[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*\([^()\n]{0,80}\))
-    | (?P<path>(?:[~.@]{0,2}/)?[\w.@*{}\[\]$<>-]++(?:/[\w.@*{}\[\]$<>-]*)+|/[\w.@*{}\[\]$-]+)
-    | (?P<dotted>[\w$-]+(?:(?:\.|::|->)[\w$*-]+)+|\.[A-Za-z][\w.-]*)
+    | (?P<call>[A-Za-z_$][\w$]{0,99}(?:(?:\.|::|->)[A-Za-z_$][\w$]{0,99}){0,9}\([^()\n]{0,80}\))
+    | (?P<path>(?:[~.@]{0,2}/)?[\w.@*{}\[\]$<>-]{1,120}+(?:/[\w.@*{}\[\]$<>-]*)+|/[\w.@*{}\[\]$-]+)
+    | (?P<dotted>[\w$-]{1,120}(?:(?:\.|::|->)[\w$*-]+)+|\.[A-Za-z][\w.-]*)
     | (?P<named>[$@#%]\{?[A-Za-z_][\w-]*\}?|[A-Za-z]\w*_\w*|\w+_\w+)
     | (?P<number>\d[\d_,]*(?:\.\d+)*(?:%|[A-Za-z]{1,3}(?![A-Za-z]))?)
-    | (?P<mixed>[A-Za-z]+(?:-[A-Za-z]+)*-?\d[\w-]*)
+    | (?P<mixed>[A-Za-z]+(?:-[A-Za-z]+){0,9}-?\d[\w-]*)
     | (?P<han>[\u3040-\u30ff\u3400-\u9fff])
     | (?P<word>(?:non-)?[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\d_]+)?)
     | (?P<end>[.;:!?。；：！？—–\n|]+|\s-\s|→|=>|->|[()])
@@ -62,7 +62,7 @@ _ROOTS = frozenset(
     "src lib app apps test tests docs doc packages internal cmd pkg config scripts components pages public server api "
     "bin etc usr var tmp home".split()
 )
-_CAMEL = re.compile(r"[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z]\w*)+")
+_CAMEL = re.compile(r"[a-z][a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
 HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from acemem.memory.context.changes import OF_USER, Change, applied
-from acemem.memory.context.proposals import Proposal, lapse, propose, section_digest
+from acemem.memory.context.proposals import Proposal, heading_of, lapse, propose, section_digest
 from acemem.memory.context.sections import has_section
 from acemem.memory.errors import AcememError
 from acemem.memory.home import Home
@@ -108,6 +108,9 @@ def amendments(
         change = change_of(document, passage, new, path)
         if change is None:
             left += [Left(wish.text, f"no heading names the section {passage.heading!r} alone") for wish in group]
+            continue
+        if change.heading is not None and heading_of(change.heading) != change.heading:  # markup, or too long
+            left += [Left(wish.text, f"no proposal can name the heading {passage.heading!r}") for wish in group]
             continue
         proposal = _proposal(root, name, scope, change, group, kind, made_by, records)
         made.append(Amendment.of(proposal, document.text, new))

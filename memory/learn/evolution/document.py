@@ -190,7 +190,9 @@ def _sentences(text: str, item: Item) -> Iterable[Statement]:
     if said.startswith("|"):  # a table, which has no sentences
         return
     cut = 0
-    breaks = [m for m in _SENTENCE_END.finditer(said) if not _ABBREVIATION.search(said[: m.start()])]
+    breaks = [
+        m for m in _SENTENCE_END.finditer(said) if not _ABBREVIATION.search(said[max(0, m.start() - 12) : m.start()])
+    ]
     for at, after in [*((m.start(), m.end()) for m in breaks), (len(said), len(said))]:
         if words := " ".join(said[cut:at].split()):
             yield Statement(words, start + cut, start + at)

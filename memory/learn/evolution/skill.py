@@ -10,7 +10,7 @@ from typing import Any
 from acemem.memory.context import block
 from acemem.memory.context.changes import target_path
 from acemem.memory.context.proposals import Proposal
-from acemem.memory.errors import BadInput, ModelError, NotFound
+from acemem.memory.errors import BadInput, ModelError, NotFound, UsageError
 from acemem.memory.home import Home
 from acemem.memory.insight import Kind
 from acemem.memory.learn.evolution.amendment import Left, Wish, amendments, keep, target_of
@@ -96,6 +96,8 @@ def project_of(project: Project, path: Path) -> Project:
 
 def read_document(project: Project, path: Path) -> Document:
     """A living file as it is now. Raises as `evolve` does."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name the file in it, as `mem evolve {path / 'SKILL.md'}`")
     root, name = target_of(project, path)
     target_path(Project(Path(root)), name)
     if not path.exists():

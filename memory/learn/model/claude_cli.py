@@ -53,7 +53,7 @@ _RESTRAINTS: tuple[tuple[str, ...], ...] = (
 )
 _UNKNOWN_OPTION = re.compile(r"unknown option '?(--[\w-]+)")
 _NOT_LOGGED_IN = re.compile(r"/login|log ?in|invalid api key|authenticat|oauth token|credit balance", re.IGNORECASE)
-_FENCED = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_FENCED = re.compile(r"\A\s*+```(?:json)?(?>\s*\n)(.*?)\n?```\s*\Z", re.DOTALL)
 # Set inside an agent's session; the program refuses to run in another one of itself.
 _OF_ANOTHER_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
 

@@ -16,21 +16,21 @@ _READ = 20_000  # characters of an edit
 _MOST_LINES = 200  # of an edit, to be compared
 _SHORT = 160
 _FEW = 3  # lines that an edit adds, to be told as a line and not by names
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*[A-Z_.]\w+|[A-Z]\w{3,}")
+_IDENTIFIER = re.compile(r"(?<![\w.])(?:[^\WA-Za-z_]|\.)*+([A-Za-z_][\w.]*[A-Z_.]\w+|[A-Z]\w{3,})")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _OPENED = re.compile(r"\[File: (\S+) \(")
 _PATCH_KEYS = ("input", "patch", "diff")
 _CONFIGURES = re.compile(
     r"\.(?:ya?ml|toml|json5?|jsonc|ini|cfg|conf|properties|xml|gradle|kts"
     r"|cmake|tf|tfvars|nix|env|lock|sql|plist|csproj|mod)$"
-    r"|(?:^|/)(?:\w*Dockerfile\w*|Makefile|justfile|CMakeLists\.txt|Gemfile|Procfile|Podfile"
+    r"|(?:^|/)(?:(?=\w*Dockerfile)\w++|Makefile|justfile|CMakeLists\.txt|Gemfile|Procfile|Podfile"
     r"|BUILD(?:\.bazel)?|\.[\w.]+rc)$"
 )
 _IMPORTS = re.compile(
-    r"^\s*(?:import|from|use|using|#include|require|export \* from|@import|extern crate)\b.*$", re.MULTILINE
+    r"^\s{0,200}+(?:import|from|use|using|#include|require|export \* from|@import|extern crate)\b.*$", re.MULTILINE
 )
 _COMMENT = re.compile(r"//|#|\*|/\*|--|<!--")
-_VALUE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|[\w.+-]*\d[\w.+-]*|\s+")
+_VALUE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.+-])[\w.+-]*\d[\w.+-]*|\s+")
 _TEST = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|__tests__|snapshots?|expected|golden|fixtures?)(?:[/_.-]|$)|Tests?\.")
 
 

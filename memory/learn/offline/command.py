@@ -9,26 +9,30 @@ from functools import lru_cache
 from acemem.memory.learn.offline.excerpt import beginning
 
 _LONG = 20_000  # characters of a command that are looked at for an edit
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\b|\Z)", re.DOTALL | re.MULTILINE)
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^[^\S\n]*+\1\b|\Z)", re.DOTALL | re.MULTILINE)
 _SUBSTITUTION = re.compile(r"\"?\$\(cat\s*\)?\"?\)?\"?")
 _MESSAGE = re.compile(
     r"\s(?:-m|-am|--message|--title|--body|-F)(?:=|\s+)(?:\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'[^']*(?:'|\Z)|\S+)"
 )
-_REDIRECT = re.compile(r"\s*\d?>&\d|\s*&?\d?>>?\s*/dev/null|\s*2>\s*\S+")
+_REDIRECT = re.compile(r"(?<!\s)\s*+(?:\d?>&\d|&?\d?>>?\s*+/dev/null|2>\s*+\S+)")
 _PAGER = re.compile(
-    r"\s*\|\s*(?:head|tail|less|cat|tee|grep|egrep|rg|sed|awk|wc|sort|jq|cut|tr)\b(?:\"[^\"]*\"|'[^']*'"
+    r"(?:(?<!\s)\s++)?\|\s*+(?:head|tail|less|cat|tee|grep|egrep|rg|sed|awk|wc|sort|jq|cut|tr)\b(?:\"[^\"]*\"|'[^']*'"
     r"|[^|&;\"'])*"
 )
 _LEAD = re.compile(r"^(?:cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*)+")
-_ECHO = re.compile(r"\s*(?:&&|;|\|\|)\s*echo\b.*$", re.DOTALL)
+_ECHO = re.compile(r"(?<!\s)\s*+(?:&&|;|\|\|)\s*+echo\b.*$", re.DOTALL)
 _PART = re.compile(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|(?<!&)&(?!&)|(?<!\|)\|(?!\|)|[^\"'&|;\\]|[\"'\\])+", re.DOTALL)
 _LOOP = re.compile(r"(?:do|then|else|\{|\()\s+")
 _EDITOR = re.compile(r"(edit|create|insert) (.*)")
 _FLAG = re.compile(r"--(old_str|new_str|file_text)[ =]('(?:[^'\\]|\\.|'\\'')*'|\"(?:[^\"\\]|\\.)*\"|\S+)", re.DOTALL)
 _SED = re.compile(
-    r"^(?:cd \S+ && )?sed -i\S*(?: -e)? ['\"](?:[\d,]+)?s([/|#])(.+?)\1(.*?)\1\w*['\"] ([^\s;&]+)", re.MULTILINE
+    r"^(?:cd \S+ && )?sed -i\S*(?: -e)? ['\"](?:[\d,]+)?s([/|#])(.{1,1000}?)\1(.{0,1000}?)\1\w*['\"] ([^\s;&]+)",
+    re.MULTILINE,
 )
-_WRITES = re.compile(r"^(?:cd \S+ && )?(?:cat|tee)\b[^|&]*?>?\s*([\w./~-]+\.\w+)\s*(?:<<|$)|^cat <<.*> ?([\w./~-]+)$")
+_WRITES = re.compile(
+    r"^(?:cd \S+ && )?(?:cat|tee)\b(?:|[^|&]*?(?<![\w./~-]))([\w./~-]+\.\w+)\s*(?:<<|$)"
+    r"|^cat <<.*> ?([\w./~-]+)$"
+)
 _PREPARES = re.compile(
     r"^(?:cd|source|\.|export|echo|set|mkdir|sleep|pwd|git add|for|while|until|if|done|fi|true|exit)\b"
 )

@@ -28,8 +28,8 @@ _CUSTOMARY = re.compile(
     r"|test))|yarn(?: test| build)?|pnpm (?:test|build)"
     r"|make(?: test| build)?|tsc|npx tsc|ruff check|mypy|gradle (?:build|test)|\./gradlew (?:build|test)"
     r"|mvn \w+|dotnet (?:build|test)|rake|rspec|bundle exec rspec"
-    r"|python3? -m (?:build|unittest)|swift (?:build|test)|mix test|composer test)\b(?:\s+(?:-\S+|\.\S*"
-    r"|[\w./-]*[/.][\w./-]*))*$"
+    r"|python3? -m (?:build|unittest)|swift (?:build|test)|mix test|composer test)\b(?:\s++(?:-\S+|\.\S*"
+    r"|(?=[\w-]*+[/.])[\w./-]++)(?!\S))*+$"
 )
 _HOUSEKEEPING = re.compile(
     r"(?:rm|mv|cp|mkdir|rmdir|touch|ln|chmod|chown|kill|pkill|killall|sed|perl|tee|tar|zip|unzip|open|clear|sudo|seq"
@@ -51,7 +51,7 @@ _HOOK = re.compile(
     r"|pre-push) hook\b",
     re.I,
 )
-_HOOK_STEP = re.compile(r"^[┃|\s]*([\w:.-]{3,30}) ❯", re.MULTILINE)
+_HOOK_STEP = re.compile(r"^(?:[┃|]|[^\S\n])*+([\w:.-]{3,30}) ❯", re.MULTILINE)
 _LIMIT = re.compile(
     r"already (?:used by|checked out (?:at|in)) worktree|cannot connect to the docker daemon"
     r"|read-only file ?system|permission denied \(publickey"
@@ -93,11 +93,17 @@ class _Habit:
     """The steps that ran a command."""
 
     steps: list[Step] = field(default_factory=list)
+    succeeded: int = 0
+
+    def add(self, step: Step) -> None:
+        """One more run."""
+        self.steps.append(step)
+        self.succeeded += step.succeeded
 
     @property
     def reliable(self) -> bool:
         """Whether it succeeded more often than it failed; what mostly fails is told as a failure."""
-        return sum(step.succeeded for step in self.steps) * 2 > len(self.steps)
+        return self.succeeded * 2 > len(self.steps)
 
 
 def _ways(talk: Conversation) -> Iterator[Finding]:
@@ -113,7 +119,7 @@ def _ways(talk: Conversation) -> Iterator[Finding]:
             continue
         for name in _worked_with(step, own):
             habit = habits.setdefault(name, _Habit())
-            habit.steps.append(step)
+            habit.add(step)
             if previous is not None and previous[0] != name and step.succeeded and previous[1].succeeded:
                 pair = (previous[0], name)
                 orders[pair] += 1

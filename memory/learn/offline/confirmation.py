@@ -10,7 +10,7 @@ _SOLVED = re.compile(
     # "It works like the other one" describes; "it works now" confirms.
     r"\b(?:it |that |this |everything |all )?(?:works|worked)\b(?! (?:basically|the same|like|by|with|as|on"
     r"|in|for|when|if|only|at))"
-    r"|\b(?:that (?:did|fixed|solved) it|(?:is |it's |now )+fixed|solved|no more errors?|seems to work"
+    r"|\b(?:that (?:did|fixed|solved) it|(?:is |it's |now )fixed|solved|no more errors?|seems to work"
     r"|(?:i've|i have) got it|looks (?:good|great|right|correct)|lgtm|has been (?:added|configured|set|done|created)"
     r"|that was it|much better|passes now|green now|(?:it's|its|is|are|has) gone|no (?:more )?(?:crash|failure)\w*"
     r"|klappt|funktioniert|läuft|laeuft|funciona|fonctionne|marche|działa|работает)\b|^(?:fixed|works)\b",

@@ -38,9 +38,7 @@ _POINTS = re.compile(
     r"\b(?:there|this|that|it|these|those|das|dies\w*|eso|esto|ese|esa|ça|cela|dit|dat|to)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(
-    r"[\w.~-]*[/\\][\w./\\-]+|`[^`]+`|\b[\w-]+\.(?=[a-z])\w{1,10}\b|\b\w*[a-z][A-Z]\w*|\b\w+_\w+\b|\w+:\w+|--?\w[\w-]+"
-)
+_NAME = re.compile(r"[/\\][\w./\\-]|`[^`]+`|\w-*+\.(?=[a-z])\w{1,10}\b|[a-z][A-Z]|\w_\w|\w:\w|-\w[\w-]")
 _SYMPTOM = re.compile(r"\b(?:still|showing)\b|\?\W*$", re.IGNORECASE)
 _STILL = re.compile(r"\b(?:still|again|immer noch|todavía|encore|toujours pas)\b", re.IGNORECASE)
 _UNDERSTOOD = re.compile(r"i(?:'|’)?ll (.{20,200})$", re.IGNORECASE)

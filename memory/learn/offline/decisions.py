@@ -16,15 +16,15 @@ from acemem.memory.learn.offline.wording import capital, clipped, joined, near_p
 from acemem.memory.sessions.event import SessionEvent
 
 _TOPIC = re.compile(
-    r"^(?:which|what|how)\s+(.*?)\s*(?:do you want|would you like|do you prefer|would you prefer|should (?:we"
-    r"|i|it)|shall (?:we|i))(?: me| us)?(?: to)?(?: use| have)?\b\s*(.*?)\??$",
+    r"^(?:which|what|how) (.*?) ?(?:do you want|would you like|do you prefer|would you prefer|should (?:we"
+    r"|i|it)|shall (?:we|i))(?: me| us)?(?: to)?(?: use| have)?\b ?(.*?)\??$",
     re.IGNORECASE | re.DOTALL,
 )
 _ADVICE = re.compile(r"\s?\((?:recommended|default|current)[^)]*\)", re.IGNORECASE)
 _YES_NO = re.compile(r"^(?:yes|no|yeah|nope|skip|neither|none|other|cancel|both)\b", re.IGNORECASE)
 # A choice with its reason between dashes, or behind one.
 _GLUED = re.compile(r"(.{3,}?),? (?:--?|–|—) (.{12,}?)(?: (?:--?|–|—) ((?:then|and|but|or)\b.+))?$", re.DOTALL)
-_HEADING = re.compile(r"^#{1,4}\s+(.*)$")
+_HEADING = re.compile(r"^#{1,4}\s++(.*)$")
 _PLAN_WORD = re.compile(
     r"^(?:implementation )?plan\b(?: for)?\s*[:—–-]\s*|^(?:fix|feature|feat|task)\s*:\s*", re.IGNORECASE
 )
@@ -39,17 +39,17 @@ _REQUIRES = re.compile(
     r"|have) to be)\b",
     re.IGNORECASE,
 )
-_NAMES = re.compile(r"`[^`]+`|[\w-]*[./_][\w-]|[a-z][A-Z]|--\w")  # a file, a setting or an identifier
+_NAMES = re.compile(r"`[^`]+`|[./_][\w-]|[a-z][A-Z]|--\w")  # a file, a setting or an identifier
 _OPTION = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|so|let'?s|i(?:'d| would)?|go|do|take|use|try|choose|pick|prefer|want|like"
     r"|with|for|think)[\s,.]+)*"
-    r"(?:(?:option|choice|number|approach|variant|plan|#)\s*)?(?:([a-e])|#?([1-6]))\s*(?:please|then|it is"
+    r"(?:(?:option|choice|number|approach|variant|plan|#)\s*)?(?:([a-e])|#?([1-6]))\s*+(?:please|then|it is"
     r"|sounds good|is (?:good|fine|best))?[\s.!]*$",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
     r"^(?:[-*•]\s*)?(?:(?:option|choice|approach|variant|plan)\s*)?\(?([A-Ea-e]"
-    r"|[1-6])[).:]\s*(?:[-–—:]\s*)?(.+)$"
+    r"|[1-6])[).:]\s*+(?:[-–—:]\s*+)?(.+)$"
 )
 _SAYS_IT = 4  # content words of a title that is a decision by itself
 _MANY = 4  # options from which on naming the others says little

@@ -58,7 +58,7 @@ _GUESS = re.compile(
     r"|understand))\b|\?\s*$",
     re.IGNORECASE,
 )
-_ANNOUNCEMENT = re.compile(r"\s*(?:[.;—–-]\s*|,\s*)?\b(?:let me|i'll|i will)\b", re.IGNORECASE)
+_ANNOUNCEMENT = re.compile(r"(?<!\s)\s*+(?:[.,;—–-]\s*+)?\b(?:let me|i'll|i will)\b", re.IGNORECASE)
 _WORK_TALK = re.compile(
     r"(?:now|next|first|then|before|after|once|to|and|but|let'?s|i'll|i will|i need|i should|i can|i'm|i've|i"
     r"|we need|we should|we can|we'll|looking at|this will|that will|this should"
@@ -91,7 +91,7 @@ _REMEDY = re.compile(
     re.IGNORECASE,
 )
 _DANGLES = re.compile(
-    r"\b(?:to|that|is|are|was|following|because|with|of|these|this|were|and|or)\s*[:.…]*\s*$", re.IGNORECASE
+    r"\b(?:to|that|is|are|was|following|because|with|of|these|this|were|and|or)\s*+(?:[:.…]++\s*+)?$", re.IGNORECASE
 )
 _NOTHING_TO_DO = re.compile(
     r"\bno (?:need|further)\b|\balready (?:been )?(?:implemented|modified|present|in place|added|done)\b"

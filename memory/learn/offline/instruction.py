@@ -37,7 +37,7 @@ _LASTING = re.compile(
     r"|всегда|никогда)\b|总是|不要|しないで",
     re.IGNORECASE,
 )
-_FORBIDS = re.compile(r"\b(?:please |just |also )*(?:do not|don't|dont|stop|avoid)\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"\b(?:please |just |also ){0,4}(?:do not|don't|dont|stop|avoid)\b", re.IGNORECASE)
 # What people put before a fact that is to be kept in mind, and warnings.
 _NOTED = re.compile(
     r"\b(?:fyi|btw|by the way|for (?:later|the record|your information|next time|reference)|careful|watch out|beware"
@@ -66,7 +66,8 @@ _METHOD = re.compile(
     re.IGNORECASE,
 )
 _LITTLE = re.compile(
-    r"\d\S* instead\W*$|\d\S* (?:\w+ )?(?:instead of|rather than|not|statt|en vez de|au lieu de|invece di|zamiast) \d",
+    r"(?<!\S)[^\s\d]*+\d\S*+ (?:instead\W*$"
+    r"|(?:\w+ )?(?:instead of|rather than|not|statt|en vez de|au lieu de|invece di|zamiast) \d)",
     re.IGNORECASE,
 )
 # Without what "that" stands for, nobody can follow it later.
@@ -95,8 +96,8 @@ _NO_VERBS = (ENGLISH - {"do", "have", "be"}) | frozenset(
 )
 _TURNS = re.compile(r"(?:,? but |; |,? so please |, please |,? so (?=let)| - | — | – )", re.IGNORECASE)
 _PLEASE = re.compile(
-    r",?\s+(?:please|pls|plz|bitte)(?=[.,!?]|$)"
-    r"|,?\s+(?:imo|imho|afaik|afaics|isn't it|right|ok|oder|verdad|n'est-ce pas)(?=[.!,?]*$)",
+    r"(?:,|(?<![,\s]))\s++(?:(?:please|pls|plz|bitte)(?=[.,!?]|$)"
+    r"|(?:imo|imho|afaik|afaics|isn't it|right|ok|oder|verdad|n'est-ce pas)(?=[.!,?]*$))",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(

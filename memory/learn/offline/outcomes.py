@@ -17,15 +17,16 @@ _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTA
 
 # What harnesses write around the output of a command: the command itself, times, and an exit code they also flag.
 _ENVELOPE = re.compile(
-    r"\A(?:Command: [^\0]*?\nDirectory: .*\nOutput: "
+    r"\A(?:(?:<untrusted_context>\n)?(?:Command: [^\0]*?\nDirectory: .*\n)?Output: "
     r"|(?:Chunk ID: .*\n)?(?:[A-Z][\w ]+: .*\n|Process exited .*\n)+Output:\n)"
 )
 _ENVELOPE_END = re.compile(
-    r"\n(?:Error: \(none\)|Exit Code: \d+|Signal: \S+|(?:Background PIDs|Process Group PGID): .*)(?=\n|\Z)"
+    r"\n(?:Error: \(none\)|Exit Code: \d+|Signal: \S+|(?:Background PIDs|Process Group PGID): .*"
+    r"|</untrusted_context>)(?=\n|\Z)"
 )
 
 _FAILED_HEAD = re.compile(
-    r"^\s*(?:<error>\s*)?(?:error:|fatal:|exit code:? [1-9]|file \".+\", line \d+$|traceback \(most recent"
+    r"^[^\S\n]*+(?:<error>[^\S\n]*+)?(?:error:|fatal:|exit code:? [1-9]|file \".+\", line \d+$|traceback \(most recent"
     r"|usage error|failed:"
     r"|e999\b|bash: |zsh: )"
     r"|<returncode>[1-9]|process exited with code [1-9]|\"exit_code\":\s*[1-9]"
@@ -60,7 +61,7 @@ _NOT_SAYING_WHY = re.compile(
     r"|.*some errors were emitted.*|.*command failed.*|error: failed to push some refs.*|hint:.*|usage:.*"
     r"|a complete log of this run.*"
     r"|try .*--help.*"
-    r"|file \".*\", line \d+.*|run [\w-]+ .*|[>$] .*|step \d+/\d+.*|(?:i|tip|help|note|hint):? .*)$",
+    r"|file \".*\", line \d.*|run [\w-]+ .*|[>$] .*|step \d+/\d.*|(?:i|tip|help|note|hint):? .*)$",
     re.IGNORECASE,
 )
 _WHY = re.compile(
@@ -78,12 +79,16 @@ _COMPILER = re.compile(
     r"|unrecogni[sz]ed|validation error",
     re.I,
 )
-_ORNAMENT = re.compile(r"^E\s{2,}|^(?:p?npm|yarn) (?:ERR!|error)\s*|^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|[\s│┃|─━═╮╯]+$")
+_FRAME = r"[\s│┃|─━═╮╯]"
+_ORNAMENT = re.compile(
+    rf"^(?:E\s{{2,}}|(?:p?npm|yarn) (?:ERR!|error)\s*)(?:{_FRAME}+$)?"
+    rf"|^[\s│┃|╭╰─━═╮╯>•×✖✗!┌└·*-]+|(?<!{_FRAME}){_FRAME}+$"
+)
 _PLACE = re.compile(
     r"^(?:/|\./|\.\./|~/|[A-Za-z]:\\)?[\w@.+-]+(?:[/\\][\w@.+-]+)*\.\w{1,5}(?::\d+(?::\d+)?"
     r"|\(\d+,\d+\)):?\s*(?:-\s*)?"
 )
-_LABELLED_PLACE = re.compile(r"^[A-Za-z ]{3,24}:\s+\S+[/.]\S+:\d+(?::\d+)?$")  # "Error Trace: a_test.go:11"
+_LABELLED_PLACE = re.compile(r"^[A-Za-z ]{3,24}:\s++\S[^\s/.]*+[/.]\S+:\d+(?::\d+)?$")  # "Error Trace: a_test.go:11"
 
 
 @lru_cache(maxsize=128)
@@ -177,9 +182,9 @@ def error_line(text: str) -> str:
         if "rror" not in raw and "xception" not in raw and not _WHY.search(raw):
             continue
         line = _ORNAMENT.sub("", raw).strip()
-        if _LABELLED_PLACE.match(line):
+        if not 6 <= len(line) <= 400 or line.startswith("$ "):
             continue
-        if not 6 <= len(line) <= 400 or _NOT_SAYING_WHY.match(line) or line.startswith("$ "):
+        if _LABELLED_PLACE.match(line) or _NOT_SAYING_WHY.match(line):
             continue
         bare = _PLACE.sub("", line)
         rank = 0

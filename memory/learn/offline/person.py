@@ -48,7 +48,8 @@ _HEDGE = re.compile(
     r"^(?:and |so |but )?i (?:(?:kind of|kinda|just|do|also) )*(?:think|guess|believe|suppose|bet|assume|reckon"
     r"|know|feel(?: like)?)"
     r"(?: that)? (?=(?:we|you|it|that|this|the|an?|there|our|they)\b)"
-    r"|,?\s*\bi (?:think|guess|believe|suppose)\b(?! (?:we|you|it|that|this|the|a)\b)|,? (?:in my (?:view|opinion))\b",
+    r"|(?:,|(?<![,\s]))\s*+\bi (?:think|guess|believe|suppose)\b(?! (?:we|you|it|that|this|the|a)\b)"
+    r"|,? (?:in my (?:view|opinion))\b",
     re.IGNORECASE,
 )
 

@@ -99,7 +99,7 @@ _MEMORIZE = _form(
     r"(?: that|:| to| saying)? ?(.{12,})$"
 )
 _HABIT = _form(r"^i (?:always|never|usually|normally|typically|generally) \w+ .+$")
-_ORDER = _form(r"^first,? (.+?)(?:,| and|;| only)* then (.+)$")
+_ORDER = _form(r"^first,? (.+?)(?:,| and|;| only){0,4} then (.+)$")
 
 # The order decides: the more telling form stands before the more general one.
 _FORMS: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
@@ -133,7 +133,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
         _form(
             rf"^(?:(?:can|could|would|will) (?:you|we)|(?:can't|cant|cannot|couldn'?t|shouldn'?t|wouldn'?t) (?:we|you)"
             rf"|(?:we|you)(?:'ll)? (?:should|must|need to|have to|ought to|gotta|better)|let'?s){_MAYBE}"
-            r" (not )?(.+?)\?*$"
+            r" (not )?(.*[^?]|\?)\?*$"
         ),
         _asked,
     ),
@@ -141,18 +141,19 @@ _FORMS: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
     (
         _form(
             rf"^(?:why (?:(?:are|do|did|ca|is|were){_NOT}(?: we| you| i)?|(?:are|do|did|can) (?:we|you|i) not|not)"
-            rf"|(?:how|what) about(?: (?:we|you)\b)?){_MAYBE}( not)? (.+?)\?*$"
+            rf"|(?:how|what) about(?: (?:we|you)\b)?){_MAYBE}( not)? (.*[^?]|\?)\?*$"
         ),
         _asked,
     ),
     # "why is there a Dockerfile now?", "why did you delete the tests?", "you keep adding comments"
     (
         _form(
-            rf"^why (?:is|are|was|were) there{_MAYBE} (.+?)(?: (?:now|here|again|anyway))*\?*$",
+            rf"^why (?:is|are|was|were) there{_MAYBE} (.+?)"
+            r"(?: (?:now|here|again|anyway)){0,4}(?:(?<!\?)|(?<= \?))\?*$",
         ),
         lambda match, _: f"Do not add {match[1]}",
     ),
-    (_form(rf"^why (?:are|were|do|did|would) (?:you|we){_MAYBE} (.+?)\?*$"), _forbidden),
+    (_form(rf"^why (?:are|were|do|did|would) (?:you|we){_MAYBE} (.*[^?]|\?)\?*$"), _forbidden),
     (_form(r"^you(?:'re| are)? (?:keep|always|still|again) (?:on )?(\w+ing .+)$"), _forbidden),
     (
         _form(rf"^you (?:forgot|missed|neglected|did{_NOT} remember)(?: about)? (.+)$"),

@@ -47,9 +47,9 @@ _PROBLEM = re.compile(
 _QUOTED = re.compile(r"[\"“„«`]([^\"“”„«»`\n]{6,160})[\"”“»`]")
 # Who is relieved, or says what it does now, takes the problem as settled.
 _SETTLED = re.compile(
-    r"^\W*(?:[\w'’]+ ){1,3}(?:now|again|jetzt|wieder|ahora|maintenant|adesso|agora|teraz)\b(?!.{0,30}\?)"
+    r"^\W*+(?:[\w'’]+ ){1,3}(?:now|again|jetzt|wieder|ahora|maintenant|adesso|agora|teraz)\b(?!.{0,30}\?)"
     r"|^[^.!?\n]{0,40}[👌👍🎉✅🙌💯]"
-    r"|^\W*(?:y+e+s{2,}|yay|hurra\w*|woo+\w*|nice|perfect|prima|super|genial|parfait|perfetto|perfeito"
+    r"|^\W*(?:y+e+s{2,}|yay|hurra\w*|woo\w*+|nice|perfect|prima|super|genial|parfait|perfetto|perfeito"
     r"|świetnie|отлично)\b[.!,]",
     re.IGNORECASE,
 )

@@ -20,9 +20,9 @@ _BAD = re.compile(
     r"\b(?:errors?|exception|fail(?:s|ed|ure)?|denied|refused|killed|abort(?:ed)?|timed? ?out|panic)\b", re.I
 )
 _ORNAMENT = " \t>|│╷╵*•×✗-"
-_CODE = re.compile(r"\s*(?:exit code:? \d+|\W*)\s*$", re.IGNORECASE)
+_CODE = re.compile(r"\W*$|\s*exit code:? \d+\s*$", re.IGNORECASE)
 _READ = 2_000  # characters of an output, from its end
-_VALUE = re.compile(r"\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b|[\"'`][^\"'`]*\d[^\"'`]*[\"'`]")
+_VALUE = re.compile(r"\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]++\b|[\"'`](?=[^\"'`\d]*+\d)[^\"'`]*+[\"'`]")
 _MENDS = re.compile(
     r"fix|write|format|fmt|generate|\bgen\b|update|--apply|\s-w\b|prepare|build|compile|install|migrate"
 )

@@ -33,7 +33,7 @@ _UNAVAILABLE = re.compile(
 _GENERIC = frozenset({"run", "exec", "compose"})  # words of a command that do not say what it does
 _LEAVES_OUT = re.compile(r"\s--?(?:no|skip|ignore|disable|without|allow|force)\b[\w-]*")  # success by doing less
 _NO_FILE = re.compile(r"no such file|does not exist|cannot find the (?:file|path)|not found", re.IGNORECASE)
-_PATH = re.compile(r"(?<![\w=:])[~.]?/?(?:[\w.@-]+/)+[\w@-]+\.\w+")
+_PATH = re.compile(r"(?<![\w=:])[~.]?/?(?:[\w.@-]{1,100}+/){1,30}[\w@-]{1,100}+\.\w+")
 
 
 def leads_out(talk: Conversation, struggle: Struggle, step: Step) -> bool:

@@ -16,16 +16,17 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _TRIPLE = re.compile(r'("""|\'\'\')(?:.*?)(?:\1|\Z)', re.DOTALL)
 _TAG_BLOCK = re.compile(r"<([a-z][\w-]*)>[^<]*</\1>")
 _MACHINE_LINE = re.compile(
-    r"^\s*(?:"
-    r"E\s{2,}\S|make(?:\[\d+\])?: |at \S+.*[:(]|File \".*\", line|Traceback \(most|[\w.]*(?:Error"
+    r"^\s*+(?:"
+    r"(?<=  )\d+(?:\.\d+)?ms$"
+    r"|E\s{2,}\S|make(?:\[\d+\])?: |at \S.*[:(]|File \".*\", line|Traceback \(most|[\w.]*(?:Error"
     r"|Exception): |\[\w+\]\s"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:"
     r"|[$>❯%#┃│╭╰─━*|+]\s*\S|npm (?:ERR|WARN)|warning:|error(?:\[\w+\])?:|fatal:|(?:FAIL|PASS|---)\s"
     r"|ok\s+\S+/\S+|[×✗✖✓✔]|\d+[:→|]\s?|@@|diff --git"
     r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b[\s:\]]"
     r"|\S+:\d+:\d+|[{}\[\]();<]+|import \S|from \S+ import|(?:public|private|export|const|let|var|func|def"
-    r"|class) \w+.*[{(:=]"
-    r"|Running \[|Run \S+[/@]\S+|Step \d+/\d+|\d+(?:\.\d+)?s$|.*\.{3,}$|[\w ]+ \d+(?:\.\d+)?m?s$"
+    r"|class) \w.*[{(:=]"
+    r"|Running \[|Run \S+[/@]\S+|Step \d+/\d+|\d+(?:\.\d+)?s$|.*\.\.\.$|[\w ]+ \d+(?:\.\d+)?m?s$"
     r")"
 )
 _PERSONAL_WORD = re.compile(
@@ -33,8 +34,9 @@ _PERSONAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|Mr|Dr|St)\.$", re.IGNORECASE)
+_LONGEST_ABBREVIATION = 12  # characters, with what stands before it
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])[\"')\]]*\s+")
-_SMILE = re.compile("(?<=\\S) ?[\U0001f000-\U0001faff]+ ")  # between two sentences, where others put a full stop
+_SMILE = re.compile("(?<=\\S) ?[\U0001f000-\U0001faff]{1,20}+ ")  # between two sentences, where others put a full stop
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
 _PICTURE = re.compile("[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]+")
@@ -63,7 +65,7 @@ _SOURCE = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'd|i've|i'll|we|we're|let's|my|our|me|us|please|pls)\b", re.IGNORECASE)
-_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]{1,1000})\]\([^)]{0,2000}\)")
 _SPACE = re.compile(r"\s+")
 
 
@@ -76,7 +78,7 @@ def sentences(text: str) -> list[str]:
     for part in (part.strip() for line in lines for part in _SENTENCE_END.split(line)):
         if not part:
             continue
-        if found and _ABBREVIATION.search(found[-1]):
+        if found and _ABBREVIATION.search(found[-1][-_LONGEST_ABBREVIATION:]):
             found[-1] = f"{found[-1]} {part}"
         else:
             found.append(part)

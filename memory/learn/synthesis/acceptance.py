@@ -21,7 +21,7 @@ from acemem.memory.sessions.event import Session
 from acemem.scoring.acceptance import acceptance_rate, threshold
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
-_ID = re.compile(r"\s*\[mem:[0-9a-z]+\]\s*$")
+_ID = re.compile(r"(?<!\s)\s*+\[mem:[0-9a-z]+\]\s*+$")
 _TOLD = {"open": "waits for review as", "accepted": "was accepted as", "rejected": "was rejected as"}
 
 

@@ -16,7 +16,7 @@ from acemem.memory.scope import Project
 
 OF_USER = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md", ".config/opencode/AGENTS.md")
 MOST_BYTES = 400_000  # of one file: what is longer is no context file
-_ID = re.compile(r"\s*\[mem:([0-9a-z]+)\]\s*$")
+_ID = re.compile(r"(?<!\s)\s*+\[mem:([0-9a-z]+)\]\s*+$")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
 
 
