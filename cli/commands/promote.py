@@ -23,7 +23,9 @@ def command(memory: Memory, out: Output, id: str | None, force: bool) -> None:
     if id is None:
         earned = memory.promotable()
         if not earned:
-            out.nothing([], "no bullet has earned promotion yet; `mem show ID` says what one still lacks")
+            out.nothing(
+                [], "no bullet of this project has earned promotion yet; `mem show ID` says what one still lacks"
+            )
         lines = [bullet_line(b.id, b.score, b.kind, b.text) for b in earned]
         out.emit([bullet.to_json() for bullet in earned], lines)
         return

@@ -17,7 +17,7 @@ UNFINISHED = ".mem-new"
 ABANDONED = 600.0  # seconds; a write takes a few milliseconds
 _BEGIN = re.compile(rb"<!-- mem:begin\b[^\r\n]*?-->")
 _ANY = re.compile(rb"<!-- mem:(begin|end)\b")
-_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
+_FENCE = re.compile(rb"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+[ \t>]*+(`{3,}|~{3,})(.*)", re.DOTALL)  # in lists too
 _ID = re.compile(rb"(?:\[mem:([0-9a-z]+)\]|<!-- mem:([0-9a-z]+) -->)[ \t]*\r?$", re.MULTILINE)
 
 
@@ -43,7 +43,8 @@ def put(document: bytes, body: str, path: Path) -> bytes:
 def split(document: bytes, path: Path) -> tuple[bytes, bytes | None, bytes]:
     """What stands before the block, within its markers (None where there is no block), and after it.
 
-    An example of a block in a code fence is a person's text; raises BadInput as `put` does.
+    An example of a block in a code fence is a person's text, and so are markers that a sentence names `in code`; raises
+    BadInput as `put` does.
     """
     try:
         document.decode("utf-8")
@@ -52,7 +53,7 @@ def split(document: bytes, path: Path) -> tuple[bytes, bytes | None, bytes]:
             f"{path} is not UTF-8 text (byte {error.start}), so nothing was written; convert it, or render "
             "to another file with --target"
         ) from error
-    every = list(_ANY.finditer(document))
+    every = [found for found in _ANY.finditer(document) if not _is_named(document, found.start())]
     fences = _fences(document) if every else []
     markers = [m for m in every if not any(a <= m.start() < b for a, b in fences)]
     if not markers and every and document.startswith(BEGIN, every[0].start()):
@@ -61,8 +62,8 @@ def split(document: bytes, path: Path) -> tuple[bytes, bytes | None, bytes]:
     if not found:
         return document, None, b""
     begin = _BEGIN.match(document, markers[0].start())
-    end = document.find(END, begin.end() if begin else 0)
-    if found != [b"begin", b"end"] or begin is None or end != markers[1].start():
+    end = markers[-1].start()
+    if found != [b"begin", b"end"] or begin is None or end < begin.end() or not document.startswith(END, end):
         raise BadInput(
             f"the markers `<!-- mem:begin ... -->` and `{END.decode()}` in {path} do not form one block, so nothing "
             "was written; restore the missing one, or delete them all to get a new block at the end"
@@ -73,6 +74,12 @@ def split(document: bytes, path: Path) -> tuple[bytes, bytes | None, bytes]:
 def ids(inside: bytes | None) -> list[str]:
     """The bullets that a block names at the ends of its lines, in its order."""
     return [(found[1] or found[2]).decode() for found in _ID.finditer(inside or b"")]
+
+
+def _is_named(document: bytes, at: int) -> bool:
+    """Whether a marker stands between backticks of its line, as we never write one."""
+    first = max(document.rfind(b"\n", 0, at), document.rfind(b"\r", 0, at)) + 1
+    return document.count(b"`", first, at) % 2 == 1 and re.compile(rb"[^\r\n`]*`").match(document, at) is not None
 
 
 def _clear_away(target: Path, fresh: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from acemem.memory.models import SECTIONS, Bullet
 from acemem.memory.redaction.redaction import redact
 
 LINE_LIMIT = 400
+# What is escaped, or in a code span, imports nothing.
+_IMPORT = re.compile(r"\\.|(?<!`)(?P<marks>`+)(?!`).*?(?<!`)(?P=marks)(?!`)|(?<!\S)(?P<at>@)(?=\S)")
 HEADING = "## What past sessions taught"
 
 
@@ -105,12 +108,17 @@ def _asked(rule: Bullet, held: set[str], style: Style) -> float:
     return round(rule.score + (style.margin if rule.id in held else 0.0), 9)
 
 
+def _without_imports(text: str) -> str:
+    """The text with `@path` escaped where Claude Code would load that file: a rule names files and brings in none."""
+    return _IMPORT.sub(lambda found: found[0] if found["at"] is None else "\\@", text)
+
+
 def _heading(section: str) -> str:
     return f"### {escape_markers(one_line(section, LINE_LIMIT))}"
 
 
 def _line(rule: Bullet, style: Style) -> str:
-    text = escape_markers(one_line(redact(clean(rule.text))[0], LINE_LIMIT))
+    text = _without_imports(escape_markers(one_line(redact(clean(rule.text))[0], LINE_LIMIT)))
     remark = (style.remarks or {}).get(rule.id, "")
     if remark:
         text += f" ({escape_markers(one_line(remark, LINE_LIMIT))})"

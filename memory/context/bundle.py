@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, get_args
 
-from acemem.memory.cleantext import clean
+from acemem.memory.context.foreign_events import LEFT_BEHIND, checked, washed
 from acemem.memory.errors import BadInput, StoreError
+from acemem.memory.fold import undone
 from acemem.memory.home import Home
-from acemem.memory.insight import KINDS, Source, Trust
 from acemem.memory.ledger import text_hash
 from acemem.memory.models import Draft, Event, EventType
-from acemem.memory.redaction.redaction import redact
-from acemem.memory.scope import is_scope
 
 VERSION = 1
+MOST_CHARS = 50_000_000  # of one event; a decision holds at most a whole context file
 HEAD = "acemem"
-# A store's own experiment and its own imports are not of interest elsewhere.
-_LEFT_BEHIND = ("import",)
+# A store's own experiment is not of interest elsewhere.
 _OF_ONE_STORE = ("tune",)
 
 
@@ -36,7 +32,7 @@ def export_bundle(home: Home, scope: str | None) -> tuple[list[str], int, int]:
     With a scope only what is about its bullets, and about those they were merged with.
     """
     ledger = home.ledger
-    events = [event for event in _every_event(home) if event.type not in _LEFT_BEHIND]
+    events = [event for event in _every_event(home) if event.type not in LEFT_BEHIND]
     if scope is not None:
         ids = {bullet.id for bullet in ledger.bullets(scope=scope, archived=True)}
         ids |= {id for event in events if event.type == "merge" and event.bullet in ids for id in [str(event.other)]}
@@ -60,14 +56,18 @@ def read_bundle(lines: Sequence[str], now: float, scope: str | None = None) -> l
             "`pip install -U acemem`"
         )
     events: list[Event] = []
-    seen: set[int] = set()
+    types: dict[int, str] = {}
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
-        event = _checked(_json(line, number), number, now, scope)
-        if event.seq in seen:
+        if len(line) > MOST_CHARS:
+            raise BadInput(f"line {number} of the bundle has more than {MOST_CHARS:,} characters: it is no event")
+        event = checked(_json(line, number), number, now, scope)
+        if event.seq in types:
             raise BadInput(f"line {number} of the bundle repeats event {event.id}")
-        seen.add(event.seq)
+        if event.type == "undo" and types.get(event.data["seq"]) in ("add", "receipt"):
+            raise BadInput(f"line {number} of the bundle takes back e{event.data['seq']}, which cannot be undone")
+        types[event.seq] = event.type
         events.append(event)
     if head.get("events") != len(events):
         raise BadInput(f"the bundle should hold {head.get('events')} events and holds {len(events)}: it was cut off")
@@ -89,7 +89,8 @@ def replay(home: Home, events: Sequence[Event]) -> Replay:
     """Appends what a store does not have of a bundle; call it within a transaction.
 
     A bullet of the same id and words is one: it gets the sources and marks it lacks. One of the same id and other
-    words is left out. Raises BadInput for events that make no whole bullets.
+    words is left out. What an import brought that was taken back comes again, as it was. Raises BadInput for events
+    that make no whole bullets.
     """
     ledger = home.ledger
     own = _every_event(home)
@@ -97,12 +98,19 @@ def replay(home: Home, events: Sequence[Event]) -> Replay:
     is_empty = not own
     known = {event.bullet: str(event.data.get("text", "")) for event in own if event.type == "add"}
     done = Replay()
+    taken_back = _taken_back(own)
     numbers: dict[int, int] = {}
     prints: dict[int, str] = {}
     for event in events:
         prints[event.seq] = _print(event, prints)
         if ours.get(prints[event.seq]):
             numbers[event.seq] = ours[prints[event.seq]].pop(0)
+            if (against := taken_back.get(numbers[event.seq])) is not None:
+                [again] = ledger.undo([against], home.clock())
+                if event.type == "add":
+                    done.added.append(str(event.bullet))
+                else:
+                    done.steps.append(again.seq)
             done.known += 1
             continue
         draft = _draft(home, event, numbers, known, done)
@@ -124,6 +132,29 @@ def replay(home: Home, events: Sequence[Event]) -> Replay:
 def _every_event(home: Home) -> list[Event]:
     every = [event for type in get_args(EventType) for event in home.ledger.events(type)]
     return sorted(every, key=lambda event: event.seq)
+
+
+def _taken_back(own: Sequence[Event]) -> dict[int, Event]:
+    """By the number of what an import brought: the event that took it away again, where that stands.
+
+    Taking an import back writes its undoings down at one time: of its steps, of itself, then what archives its bullets.
+    """
+    dead = undone(own)
+    born = {event.bullet: event.seq for event in own if event.type == "add"}
+    imports = {event.seq: event for event in own if event.type == "import" and event.seq in dead}
+    found: dict[int, Event] = {}
+    for end in own:
+        if end.type != "undo" or end.seq in dead or end.data["seq"] not in imports:
+            continue
+        brought = imports[end.data["seq"]]
+        for event in own:
+            if event.at != end.at or event.seq in dead or event.seq <= brought.seq:
+                continue
+            if event.type == "undo" and event.data["seq"] in brought.data["steps"]:
+                found[event.data["seq"]] = event
+            elif event.type == "archive" and event.bullet in brought.data["added"] and event.seq > end.seq:
+                found[born[event.bullet]] = event
+    return found
 
 
 def _draft(
@@ -195,7 +226,7 @@ def _by_print(events: Sequence[Event]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for event in events:
         # As a bundle's are: what this version would redact and an older one did not makes no other event of it.
-        prints[event.seq] = _print(replace(event, data=_washed(dict(event.data))), prints)
+        prints[event.seq] = _print(replace(event, data=washed(dict(event.data))), prints)
         found.setdefault(prints[event.seq], []).append(event.seq)
     return found
 
@@ -223,152 +254,7 @@ def _json(line: str, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"line {number} of the bundle is not JSON: {error}") from error
+        raise BadInput(f"line {number} of the bundle is not JSON: {str(error)[:200]}") from error
     if not isinstance(value, dict):
         raise BadInput(f"line {number} of the bundle is not an object")
     return value
-
-
-def _checked(value: dict[str, Any], number: int, now: float, scope: str | None) -> Event:
-    try:
-        data = _washed(value["data"])
-        seq, at, type = value["seq"], value["at"], value["type"]
-        names = [value["bullet"], value["other"]]
-        session = value["session"]
-        _must(type in get_args(EventType) and type not in _LEFT_BEHIND, "its type is not known")
-        _must(_is_int(seq) and seq > 0, "its number is none")
-        _must(_is_number(at), "its time is none")
-        _must(all(name is None or _is_id(name) for name in names), "it names no bullet")
-        _must(session is None or isinstance(session, str), "its session is not text")
-        _must(isinstance(data, dict), "its data are no object")
-        if type in _CHECKS:
-            _CHECKS[type](data)
-        if scope is not None and str(data.get("scope", "")).startswith("project:"):
-            data["scope"] = scope
-        at = min(float(at), now)  # a clock that runs ahead must not look fresher than now
-        return Event(seq, at, type, names[0], names[1], None if session is None else clean(session), data)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise BadInput(f"line {number} of the bundle is no event of a ledger: {error}") from error
-
-
-def _must(holds: bool, complaint: str) -> None:
-    if not holds:
-        raise ValueError(complaint)
-
-
-def _is_int(value: Any) -> bool:
-    return type(value) is int
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 64 and value.isascii() and value.isalnum()
-
-
-def _statement(data: dict[str, Any]) -> None:
-    _must(isinstance(data["text"], str) and 0 < len(data["text"]) <= 2_000, "its text is empty or too long")
-    _must("\n" not in data["text"], "its text has several lines")
-
-
-def _place(data: dict[str, Any]) -> None:
-    _must("kind" not in data or data["kind"] in KINDS, "its kind is none of the seven")
-    _must("scope" not in data or (isinstance(data["scope"], str) and is_scope(data["scope"])), "its scope is none")
-    _must(
-        "section" not in data or (isinstance(data["section"], str) and "\n" not in data["section"]),
-        "its section is none",
-    )
-
-
-def _evidence(data: dict[str, Any]) -> None:
-    _must(_is_number(data["confidence"]) and 0 <= data["confidence"] <= 1, "its confidence lies outside 0..1")
-    _must(data["trust"] in get_args(Trust), "its trust is none")
-    for item in data.get("sources", ()):
-        source = Source(**item)
-        words = (source.key, source.session, source.path, source.agent, source.talk)
-        _must(all(isinstance(word, str) for word in words) and _is_int(source.rec), "a source is none")
-        _must(source.ts is None or _is_number(source.ts), "a source has no time")
-
-
-def _add(data: dict[str, Any]) -> None:
-    _statement(data)
-    _must({"kind", "scope", "section"} <= data.keys(), "it says nothing of where it belongs")
-    _place(data)
-    data.setdefault("sources", [])
-    _evidence(data)
-    _must(_is_number(data["created"]), "it was never created")
-    _must(isinstance(data.get("fields", {}), dict), "its fields are no object")
-
-
-def _further_evidence(data: dict[str, Any]) -> None:
-    _must(isinstance(data["sources"], list) and _is_number(data["confirmed"]), "it shows nothing")
-    _evidence(data)
-
-
-def _edit(data: dict[str, Any]) -> None:
-    _must(data.keys() <= {"text", "kind", "scope", "section"}, "it changes what cannot be edited")
-    _place(data)
-    if "text" in data:
-        _statement(data)
-
-
-def _feedback(data: dict[str, Any]) -> None:
-    weight = data.get("weight", 1.0)
-    _must(type(data["helpful"]) is bool, "it is neither helpful nor harmful")
-    _must(_is_number(weight) and 0 < weight <= 1, "its weight lies outside 0..1")
-
-
-def _reason(data: dict[str, Any]) -> None:
-    _must(isinstance(data["reason"], str), "it has no reason")
-
-
-def _undo(data: dict[str, Any]) -> None:
-    _must(_is_int(data["seq"]), "it undoes nothing")
-
-
-def _plan(data: dict[str, Any]) -> None:
-    _must(isinstance(data["plan"], str) and all(map(_is_int, data["steps"])), "it is no plan")
-
-
-def _receipt(data: dict[str, Any]) -> None:
-    _must(all(isinstance(hit["id"], str) for hit in data["hits"]), "it shows what has no id")
-
-
-def _outcome(data: dict[str, Any]) -> None:
-    _must(all(isinstance(use["id"], str) for use in data.get("used", ())), "it used what has no id")
-    _must(all(isinstance(id, str) for id in data.get("ignored", ())), "it ignored what has no id")
-
-
-def _conflict(data: dict[str, Any]) -> None:
-    _reason(data)
-    _must(_is_number(data["cosine"]), "it has no cosine")
-
-
-_CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "add": _add,
-    "evidence": _further_evidence,
-    "edit": _edit,
-    "feedback": _feedback,
-    "archive": _reason,
-    "demote": _reason,
-    "conflict": _conflict,
-    "undo": _undo,
-    "plan": _plan,
-    "receipt": _receipt,
-    "outcome": _outcome,
-}
-
-
-def _washed(value: Any) -> Any:
-    if isinstance(value, str):
-        return _washed_text(value)
-    if isinstance(value, list):
-        return [_washed(item) for item in value]
-    return {clean(str(key)): _washed(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-@lru_cache(maxsize=10_000)
-def _washed_text(text: str) -> str:
-    return redact(clean(text))[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -106,7 +107,9 @@ def target_path(project: Project, name: str) -> Path:
         root, inner = project.root, Path(os.path.normpath(name))
         allowed = not inner.is_absolute()
     named = str(inner) in AT_ROOT or inner.name in (*AT_ROOT, SKILL) or _is_rule(inner) or is_magic_doc(root / inner)
-    if not (allowed and named and ".." not in inner.parts and ".git" not in inner.parts):
+    seen = not any(unicodedata.category(sign) in ("Cc", "Cf") for sign in name)  # what a reader sees is what is written
+    is_git = any(part.casefold() == ".git" for part in inner.parts)
+    if not (seen and allowed and named and ".." not in inner.parts and not is_git):
         raise UsageError(
             f"{name!r} is no context file that may be proposed: {', '.join(AT_ROOT)}, .claude/rules/NAME.md, "
             "a SKILL.md, a document that begins with `# MAGIC DOC: title`"

@@ -103,7 +103,7 @@ _SCRIPT = re.compile(r"\b(?:npm run|npm run-script|pnpm run|yarn run|bun run)\s+
 _ASKED = re.compile(r"^(?:\$ )?(make|just)\s+([A-Za-z][\w.-]*)$")
 _ASKED_IN_TEXT = re.compile(r"\b(?:[Rr]un|with|use|via|using|through)\s+(make|just)\s+([a-z][\w-]*)(?=[,.;:]?(?:\s|$))")
 _VERSION = re.compile(
-    r"(?<![\w.])([A-Za-z][\w.-]*?)(?:\s+|@|==)(?:version\s+)?v?(\d+(?:\.\d+){0,2})(?!\w|\.\w|%|\s*(?:\+|or\b|and\b|to\b))"
+    r"(?<![\w.])([A-Za-z][\w.-]{0,99}?)(?:\s+|@|==)(?:version\s+)?v?(\d+(?:\.\d+){0,2})(?!\w|\.\w|%|\s*(?:\+|or\b|and\b|to\b))"
 )
 
 
@@ -170,7 +170,7 @@ def _versions(text: str, repository: Repository) -> Iterator[Contradiction]:
                 yield Contradiction("version", f"{name} {stated}", places, said)
 
 
-_TERM = re.compile(r"\s*(\^|~=|~>|~|===?|>=|<=|>|<|=)?\s*v?(\d+(?:\.\d+)*)(?:\.[*xX])?\s*(?:,|\s|$)")
+_TERM = re.compile(r"\s*+(?:(\^|~=|~>|~|===?|>=|<=|>|<|=)\s*+)?v?(\d+(?:\.\d+)*)(?:\.[*xX])?\s*(?:,|\s|$)")
 _NEVER = (math.inf,)
 
 

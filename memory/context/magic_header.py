@@ -38,8 +38,10 @@ def magic_header(text: str) -> MagicHeader | None:
 def is_magic_doc(path: Path) -> bool:
     """Whether a file begins as a living document does."""
     try:
+        if not path.is_file():  # to open a pipe would be to wait for a writer
+            return False
         with open(path, "rb") as file:
             head = file.read(_MOST)
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have
         return False
     return magic_header(head.decode("utf-8", "replace")) is not None

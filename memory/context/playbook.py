@@ -17,12 +17,15 @@ from acemem.memory.insight import Kind
 from acemem.memory.models import SECTIONS, Bullet
 
 MOST_MARKS = 10_000  # of one statement; each becomes an event
+MOST_CHARS = 100_000  # of one statement that are looked at; it is cut to far fewer
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _ENTRY = re.compile(
-    r"\[((?=[^\]]*\d)[\w.:-]{2,80}|[0-9a-z]{8})\]\s+(?:helpful=(\d+)\s+harmful=(\d+)\s*::\s*)?(\S.*)", re.IGNORECASE
+    r"\[((?=[^\]]*\d)[\w.:-]{2,80}|[0-9a-z]{8})\]\s+(?:helpful=(\S+?)\s+harmful=(\S+?)\s*::\s*)?(\S.*)", re.IGNORECASE
 )
 _ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)")
-_OURS = re.compile(r"\s*(?:\(helpful (\d+), harmful (\d+)\)\s*)?(?:\[mem:([0-9a-z]+)\]|<!-- mem:([0-9a-z]+) -->)$")
+_OURS = re.compile(
+    r"(?<!\s)\s*+(?:\(helpful (\d+), harmful (\d+)\)\s*+)?(?:\[mem:([0-9a-z]+)\]|<!-- mem:([0-9a-z]+) -->)$"
+)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"mistake|pitfall|troubleshoot|error|failure|gotcha", "failure"),
@@ -109,7 +112,9 @@ def read_skillbook(document: Mapping[str, Any]) -> list[Entry]:
             if not all(type(count) is int and count >= 0 for count in counts):
                 raise TypeError
             section = str(skill.get("section", "")).replace("_", " ")
-            found.append(_entry(str(skill["content"]), section, len(found), str(name), *map(str, counts)))
+            if not isinstance(skill["content"], str):
+                raise TypeError
+            found.append(_entry(skill["content"], section, len(found), str(name), *map(str, counts)))
         except (AttributeError, LookupError, TypeError) as error:
             raise BadInput(f"skill {name!r} has no content, or counters that are not whole numbers") from error
     return found
@@ -134,12 +139,17 @@ def origin_of(bullet: Bullet) -> Mapping[str, Any]:
 def _entry(
     text: str, section: str, place: int, origin: str | None, helpful: str | None = None, harmful: str | None = None
 ) -> Entry:
-    counts = [None if count is None else int(count[:9]) for count in (helpful, harmful)]
-    if any(count is not None and count > MOST_MARKS for count in counts):
-        raise BadInput(
-            f"entry {origin or place + 1} has helpful={helpful} harmful={harmful}; more than {MOST_MARKS:,} is no count"
-        )
-    return Entry(text.strip(), section, place, origin, *counts)
+    counts = [None if count is None else _count(count) for count in (helpful, harmful)]
+    if any(count is not None and not 0 <= count <= MOST_MARKS for count in counts):
+        told = " ".join(f"{name}={one_line(str(n), 24)}" for name, n in (("helpful", helpful), ("harmful", harmful)))
+        raise BadInput(f"entry {origin or place + 1} has {told}; a count is a whole number from 0 to {MOST_MARKS:,}")
+    return Entry(text[:MOST_CHARS].strip(), section, place, origin, *counts)
+
+
+def _count(text: str) -> int:
+    """The number of marks; -1 for what is none."""
+    digits = text.lstrip("0") or "0"
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else -1
 
 
 def _sections(bullets: Iterable[Bullet], heading: str, line: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -99,13 +100,18 @@ def propose(home: Home, proposals: Sequence[Proposal]) -> list[Proposal]:
 
 
 def proposals_of(home: Home, standing: Standing | None = None) -> list[Proposal]:
-    """Every proposal of the store, oldest first; only those that stand so, where that is said."""
+    """Every proposal of the store, oldest first; only those that stand so, where that is said.
+
+    One that came with an import which was taken back is none.
+    """
     decided: dict[str, Event] = {}
     for event in home.ledger.events("decision"):
         if not home.ledger.is_undone(event):
             decided[event.data["proposal"]] = event
     found: dict[str, Proposal] = {}
     for event in home.ledger.events("proposal"):
+        if home.ledger.is_undone(event):
+            continue
         proposal = _from(event)
         verdict = decided.get(proposal.id)
         stands: Standing = "open" if verdict is None or verdict.seq < event.seq else verdict.data["standing"]
@@ -211,13 +217,18 @@ def lapse(home: Home, proposal: Proposal, why: str) -> Event:
 def take_back(home: Home, proposal: Proposal) -> Event:
     """Takes a decision back: the proposal is open again, and what it wrote is gone from its file.
 
-    Raises UsageError for one that is open, BadInput where the file was changed since, which only a person can settle.
+    What others have written there since stays. Raises UsageError for one that is open, BadInput where what it wrote was
+    changed since, which only a person can settle.
     """
     decision = standing_decision(home, proposal)
     if decision is None:
         raise UsageError(f"{proposal.id} is open: there is no decision to take back")
     with home.store.writing():
         _settle(home)
+        if "file" in decision.data and Path(decision.data["file"]) != proposal.path:  # as an import may have brought it
+            raise BadInput(
+                f"{decision.id} wrote into {decision.data['file']}, which is not where {proposal.id} belongs"
+            )
         restore_file(decision.data)
         return home.ledger.undo([decision], home.clock())[0]
 
@@ -232,9 +243,10 @@ def undo_decision(home: Home, decision: Event) -> Event:
 
 
 def restore_file(decision: Mapping[str, Any]) -> None:
-    """Puts back the bytes that an accepted proposal found; nothing for a rejected one.
+    """Takes out of a file what an accepted proposal wrote; nothing for a rejected one.
 
-    Raises BadInput where the file was changed since.
+    Where nobody else has written there since, the bytes are those that it found. Raises BadInput where its own lines
+    were changed, or cannot be told from others.
     """
     if "file" not in decision:
         return
@@ -244,14 +256,34 @@ def restore_file(decision: Mapping[str, Any]) -> None:
         if not decision["existed"] and path.exists():
             os.unlink(os.path.realpath(path))
         return
-    if _digest(now) != decision["after"]:
-        raise BadInput(f"{path} was changed since, so it was left as it is; take the change out by hand")
-    if not decision["existed"]:
+    if _digest(now) == decision["after"]:
+        text, start = now.decode("utf-8"), decision["start"]
+        before = text[:start] + decision["removed"] + text[start + decision["added"] :]
+    else:
+        before = _without(decision, now, path)
+    if not decision["existed"] and not before.strip():
         os.unlink(os.path.realpath(path))
         return
-    text, start = now.decode("utf-8"), decision["start"]
-    before = text[:start] + decision["removed"] + text[start + decision["added"] :]
     block.replace_file(path, now, before.encode("utf-8"))
+
+
+def _without(decision: Mapping[str, Any], now: bytes, path: Path) -> str:
+    """A file that others have changed, without the lines that a decision wrote; our own block stays as it is."""
+    lines = str(decision.get("lines", ""))
+    before, _, after = (part.decode("utf-8") if part is not None else "" for part in block.split(now, path))
+    text = now.decode("utf-8")
+    ours, size = range(len(before), len(text) - len(after)), len(lines)
+    found = [match.start() for match in re.finditer(f"(?={re.escape(lines)})", text)]
+    places = [
+        at
+        for at in found
+        if _ends_a_line(text[:at])
+        and (_ends_a_line(lines) or text[at + size : at + size + 1] in ("", "\r", "\n"))
+        and not (at < ours.stop and at + size > ours.start)
+    ]
+    if not lines.strip() or len(places) != 1:
+        raise BadInput(f"{path} was changed since, so it was left as it is; take the change out by hand")
+    return text[: places[0]] + str(decision["instead"]) + text[places[0] + size :]
 
 
 _UNDER_WAY = "accepting"  # the fact that says what is written into a file before the ledger says why
@@ -275,10 +307,23 @@ def _keep_from_git(place: Path) -> None:
 
 
 def _difference(before: str, after: str) -> dict[str, Any]:
-    """What turns `after` into `before` again: `added` characters at `start` for those that were `removed`."""
+    """What turns `after` into `before` again: `added` characters at `start` for those that were `removed`.
+
+    The same in whole lines, `instead` for `lines`, finds its place also when others have written around it.
+    """
     start = len(os.path.commonprefix([before, after]))
     common = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))
-    return {"start": start, "removed": before[start : len(before) - common], "added": len(after) - common - start}
+    end = len(after) - common
+    removed = before[start : len(before) - common]
+    first = max(after.rfind("\n", 0, start), after.rfind("\r", 0, start)) + 1
+    rest = re.match(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", after[end:])
+    last = end if rest is None or (end > first and _ends_a_line(after[:end])) else end + rest.end()
+    lines, instead = after[first:last], after[first:start] + removed + after[end:last]
+    return {"start": start, "removed": removed, "added": end - start, "lines": lines, "instead": instead}
+
+
+def _ends_a_line(text: str) -> bool:
+    return not text or text.endswith(("\n", "\r"))
 
 
 def _refuse_decided(home: Home, proposal: Proposal) -> None:
@@ -313,13 +358,17 @@ def _checked(proposal: Proposal) -> Proposal:
         proposal,
         content="" if empties else safe_content(proposal.content),
         reason=safe_content(proposal.reason),
-        heading=None if proposal.heading is None else _heading(proposal.heading),
+        heading=None if proposal.heading is None else heading_of(proposal.heading),
     )
     deed = [safe.root, safe.target_file, safe.change_type, safe.heading, safe.content]
     return replace(safe, id="c" + hashlib.sha256(json.dumps(deed).encode("utf-8", "replace")).hexdigest()[:8])
 
 
-def _heading(text: str) -> str:
+def heading_of(text: str) -> str:
+    """A heading as a proposal names it: one line, without what may not stand in a context file.
+
+    Raises UsageError for one without words.
+    """
     heading = one_line(safe_content(text), HEADING_CHARS)
     if not heading.strip("# "):
         raise UsageError(f"{text!r} is no heading: it has no words")

@@ -30,6 +30,7 @@ class Page:
 class Rendered:
     """One context file after a render: how many rules it holds, how many did not fit, whether its bytes changed.
 
+    A rule whose line stands outside the block already, with its id, is not written a second time, and counts as held.
     `held_back` counts the rules about the person that the file's readers are not to see. `unignored` says that it is
     the person's own and git would keep it all the same; `excluded` is the list in which git was told not to.
     """
@@ -100,8 +101,10 @@ def write_pages(pages: Sequence[Page], *, write: bool) -> list[Rendered]:
 def _made(page: Page, document: bytes) -> tuple[bytes, int]:
     inside = block.split(document, page.path)[1]
     before, _, after = block.split(block.put(document, "-", page.path), page.path)  # as they will be around the block
-    body, kept = body_of(page.rules, page.room(before, after), block.ids(inside), page.style)
-    return block.put(document, body, page.path), kept
+    told = set(block.ids(before) + block.ids(after))  # by an accepted proposal, or a person who took the line over
+    rules = [rule for rule in page.rules if rule.id not in told]
+    body, kept = body_of(rules, page.room(before, after), block.ids(inside), page.style)
+    return block.put(document, body, page.path), kept + len(page.rules) - len(rules)
 
 
 def _room(home: Home, path: Path) -> Callable[[bytes, bytes], Budget]:

@@ -18,7 +18,7 @@ _SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", ".venv", "venv", "_
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
 _TARGET = re.compile(r"^([A-Za-z0-9][^\s:=#$%]*(?:[ \t]+[A-Za-z0-9][^\s:=#$%]*)*)[ \t]*::?(?!=)", re.MULTILINE)
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)", re.MULTILINE)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:=\n]*+:(?!=)", re.MULTILINE)
 _ALIAS = re.compile(r"^alias\s+([\w-]+)", re.MULTILINE)
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^;#]*)")
 
@@ -93,7 +93,7 @@ class Repository:
             text = self._text(place)
             # What is brought in from elsewhere, made by a pattern or put together by a macro is not seen here.
             if text is None or re.search(
-                r"^\s*-?!?(?:include|sinclude|import|mod)\b|\$\(eval|^[^\n\t#]*%[^\n]*:", text, re.M
+                r"^[^\S\n]*+-?!?(?:include|sinclude|import|mod)\b|\$\(eval|^[^\n\t#%]*+%[^\n]*:", text, re.M
             ):
                 return None
             if tool == "make":
@@ -127,8 +127,9 @@ class Repository:
             if found := re.search(r"^go\s+([\d.]+)", self._text(place) or "", re.MULTILINE):
                 yield Pinned("go", f">={found[1]}", place)
         for place, name in ((".python-version", "python"), (".nvmrc", "node"), (".node-version", "node")):
-            if place in self.files:
-                yield Pinned(name, (self._text(place) or "").strip().removeprefix("v"), place)
+            stated = (self._text(place) or "").split() if place in self.files else []
+            if len(stated) == 1:  # pyenv may be told of several
+                yield Pinned(name, stated[0].removeprefix("v"), place)
 
     def _of_toml(self, place: str) -> Iterator[Pinned]:
         try:

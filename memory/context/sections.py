@@ -15,7 +15,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?:.*?(?:\r\n|\r|\n))??(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)", re.DOTALL
 )
-_HASHES = re.compile(r"[ \t]*(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_HASHES = re.compile(r"(#{1,6})[ \t]++(.*)")
+_CLOSING = re.compile(r"(?<![ \t])[ \t]++#++$")
 
 
 _MARK = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
@@ -140,7 +141,7 @@ def own_end(document: str, section: Section) -> int:
 def split_heading(heading: str) -> tuple[int | None, str]:
     """The level that a heading is written with, if it is, and its words."""
     match = _HASHES.fullmatch(heading.strip())
-    return (len(match[1]), match[2].strip()) if match else (None, heading.strip())
+    return (len(match[1]), _CLOSING.sub("", match[2]).strip()) if match else (None, heading.strip())
 
 
 def front_matter_end(document: str) -> int:

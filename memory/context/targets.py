@@ -53,7 +53,8 @@ def defaults(project: Project) -> list[Path]:
 def refuse_odd(paths: Iterable[Path]) -> None:
     """Raises UsageError for a place where no rules belong: inside .git, or a SKILL.md that is yet to be written."""
     for path in paths:
-        if ".git" in (*Path(os.path.abspath(path)).parts, *Path(os.path.realpath(path)).parts):
+        parts = (*Path(os.path.abspath(path)).parts, *Path(os.path.realpath(path)).parts)
+        if any(part.casefold() == ".git" for part in parts):  # as where case does not count
             raise UsageError(f"{path} lies within .git, which is not a place for context files; name another --target")
         if path.name == "SKILL.md" and not path.exists():
             raise UsageError(
@@ -111,7 +112,13 @@ def budget(path: Path, before: bytes, after: bytes, settings: Settings) -> Budge
 
 def has_block(path: Path) -> bool:
     """Whether a file has a block of ours, whole or damaged."""
-    return path.is_file() and b"<!-- mem:begin" in block.read(path)
+    if not path.is_file():
+        return False
+    document = block.read(path)
+    try:
+        return block.split(document, path)[1] is not None
+    except BadInput:
+        return b"<!-- mem:begin" in document
 
 
 def _imports_default(path: Path) -> bool:

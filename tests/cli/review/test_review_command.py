@@ -79,12 +79,12 @@ def test_a_file_changed_since_is_left_as_it_is(mem: Mem, memory: Memory, project
     """What a person wrote there meanwhile is worth more than our order."""
     [proposal] = propose(memory.home, [suggestion(memory)])
     mem("review", proposal.id, "--accept")
-    with (project / "AGENTS.md").open("a", encoding="utf-8") as file:
-        file.write("mine\n")
+    file = project / "AGENTS.md"
+    file.write_text(file.read_text("utf-8").replace("make test", "make test, please"), "utf-8")
     result = mem("review", proposal.id, "--undo")
     assert result.exit_code == 3
     assert "was changed since" in result.stderr
-    assert (project / "AGENTS.md").read_text("utf-8").endswith("mine\n")
+    assert "make test, please" in file.read_text("utf-8")
     assert mem.json("review", proposal.id)["standing"] == "accepted"
 
 

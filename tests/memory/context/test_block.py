@@ -94,11 +94,10 @@ class TestRefusals:
             b"<!-- mem:begin\n" + END,
             BEGIN + b"\n<!-- mem:end",
             BEGIN + b"\n<!-- mem:end of it -->",
-            b"In `<!-- mem:begin` the text\n" + BLOCK,
         ],
         ids=[
             *("no end", "no begin", "wrong way round", "two blocks", "two begins", "two ends"),
-            *("half a begin", "half an end", "another end", "a mention"),
+            *("half a begin", "half an end", "another end"),
         ],
     )
     def test_markers_that_form_no_block_are_refused(self, document: bytes) -> None:
@@ -217,6 +216,29 @@ class TestFiles:
         assert sorted(os.listdir(folder)) == sorted([*names[1:], "AGENTS.md"])
 
 
+class TestMentions:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"Between `<!-- mem:begin ... -->` and `<!-- mem:end -->` edits are lost.\n",
+            b"It begins with `<!-- mem:begin`.\n",
+            b"`x` and ``a `<!-- mem:end -->` b`` and more\r\n",
+        ],
+    )
+    def test_markers_in_the_code_of_a_sentence_are_its_words(self, text: bytes) -> None:
+        """With and without a block beside them."""
+        assert put(text, "- a rule", PATH).startswith(text)
+        assert put(text + BLOCK + b"\n" + text, "- another", PATH) == (text + BLOCK + b"\n" + text).replace(
+            b"- a rule", b"- another"
+        )
+
+    @pytest.mark.parametrize("before", [b"`", b"a ` b ", b"```"])
+    def test_backticks_around_our_block_do_not_hide_it(self, before: bytes) -> None:
+        """A person may write right in front of a marker and right behind one."""
+        document = before + BLOCK + before + b"\n"
+        assert put(document, "- another", PATH) == document.replace(b"- a rule", b"- another")
+
+
 class TestFences:
     OPEN = b"text\n```\ncode\n"
 
@@ -234,6 +256,14 @@ class TestFences:
     def test_an_example_beside_the_block_stays(self) -> None:
         """Even one that looks like ours to the letter."""
         example = b"```md\n" + BLOCK + b"\n```\n"
+        assert put(example + BLOCK + b"\n", "- another", PATH) == example + BLOCK.replace(b"a rule", b"another") + b"\n"
+
+    @pytest.mark.parametrize("mark", [b"   ", b"      ", b"> ", b"- ", b"1. "])
+    def test_an_example_in_a_list_or_a_quotation_stays(self, mark: bytes) -> None:
+        """A fence may stand deep in either."""
+        rest = b"> " if mark == b"> " else b" " * len(mark)
+        lines = (b"```md\n" + BLOCK + b"\n```").split(b"\n")
+        example = mark + (b"\n" + rest).join(lines) + b"\n\n"
         assert put(example + BLOCK + b"\n", "- another", PATH) == example + BLOCK.replace(b"a rule", b"another") + b"\n"
 
     def test_a_block_keeps_its_line_ends(self) -> None:

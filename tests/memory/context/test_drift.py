@@ -11,6 +11,15 @@ from acemem.memory.context.repository import Repository
 from tests.bullets import store
 
 
+def test_a_python_version_file_may_name_several(memory: Memory, project: Path) -> None:
+    """As pyenv reads it; which of them is meant is not said."""
+    store(memory, "The tests use Python 3.8.")
+    (project / ".python-version").write_text("3.9\n3.8\n", "utf-8")
+    assert drifted(memory.home, memory.project)[0] == []
+    (project / ".python-version").write_text("3.9\n", "utf-8")
+    assert len(drifted(memory.home, memory.project)[0]) == 1
+
+
 @pytest.fixture
 def repository(project: Path) -> Repository:
     """A project with manifests of every sort."""

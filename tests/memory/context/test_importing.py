@@ -10,10 +10,12 @@ from acemem import BadInput, Memory, NotFound, UsageError
 from acemem.memory.context.bundle import export_bundle
 from acemem.memory.context.importing import Imported, import_file, undo_import
 from acemem.memory.context.playbook import write_playbook
+from acemem.memory.context.proposals import proposals_of, propose
 from acemem.memory.models import Draft
 from tests.bullets import everything, mark, store
 from tests.conftest import Clock
 from tests.memory.context.test_playbook import SAMPLE
+from tests.suggestions import suggestion
 
 TOKEN = "ghp_" + "a1B2c3D4" * 5
 
@@ -254,6 +256,32 @@ class TestBundle:
             {"type": "undo", "data": {"seq": "1"}},
             {"type": "plan", "data": {"plan": "p"}},
             {"type": "receipt", "data": {"hits": [{}]}},
+            {"type": "receipt", "bullet": None, "data": {"hits": [], "agent": "a"}},
+            {"at": 10**400},
+            {"at": -1e300},
+            {"seq": 10**30},
+            {"bullet": None},
+            {"data.created": 1e300},
+            {"data.created": 10**400},
+            {"data.fields": {"x": float("inf")}},
+            {"data.fields": {"x": 10**30}},
+            {"data.fields": {"x": json.loads("[" * 600 + "]" * 600)}},
+            {"data.sources": [{"key": "k", "rec": 1, "session": "s", "ts": 1e300}]},
+            {"type": "evidence", "data": {"sources": [], "confirmed": 1e300, "confidence": 1.0, "trust": "user"}},
+            {"type": "feedback", "data": {"helpful": True, "outcome": "x1"}},
+            {"type": "feedback", "data": {"helpful": True, "source": {}}},
+            {"type": "outcome", "data": {}},
+            {"type": "outcome", "data": {"success": "yes", "source": "person"}},
+            {"type": "merge", "data": {}},
+            {"type": "apart", "other": None, "data": {}},
+            {"type": "conflict", "other": "test0001", "data": {"reason": "x", "cosine": 0.9, "words": 5}},
+            {"type": "promote", "data": {"against": 5}},
+            {"type": "tune", "data": {}},
+            {"type": "tune", "data": {"accepted": True, "weights": {"a": 1}, "reason": "", "receipts": 1}},
+            {"type": "improve", "data": {"sessions": {"x": 1}}},
+            {"type": "proposal", "data": {}},
+            {"type": "decision", "data": {"proposal": "c1"}},
+            {"type": "decision", "data": {"proposal": "c1", "standing": "accepted", "file": "/etc/hosts"}},
         ],
         ids=str,
     )
@@ -274,6 +302,44 @@ class TestBundle:
         with pytest.raises(BadInput, match="line 3 of the bundle is no event of a ledger"):
             self.bring(other, [head, first, json.dumps(event)])
         assert other.home.ledger.head() == 0
+
+    def test_a_bullet_is_not_unmade(self, memory: Memory, other: Memory) -> None:
+        """Taking its first event back is no change that a ledger knows."""
+        store(memory, "Run the linter before the tests.")
+        head, line = export_bundle(memory.home, None)[0]
+        undo = {**json.loads(line), "seq": 2, "type": "undo", "data": {"seq": 1}}
+        with pytest.raises(BadInput, match="line 3 of the bundle takes back e1, which cannot be undone"):
+            self.bring(other, [head.replace('"events":1', '"events":2'), line, json.dumps(undo)])
+
+    def test_what_was_taken_back_may_come_again(self, memory: Memory, other: Memory, lived: list[str]) -> None:
+        """As it was, marks and rules too, and can be taken back once more."""
+        proposal = propose(memory.home, [suggestion(memory)])[0]
+        lived = export_bundle(memory.home, None)[0]
+        first = self.bring(other, lived)
+        whole = everything(other)
+        assert first.event is not None and proposals_of(other.home) == [proposal]
+        for _ in range(2):
+            undo_import(other.home, first.event.id)
+            assert (other.bullets(), proposals_of(other.home)) == ([], [])
+            first = self.bring(other, lived)
+            assert first.event is not None and first.added == len(whole)
+            assert everything(other) == whole and proposals_of(other.home) == [proposal]
+            assert other.home.ledger.damage() == []
+        assert self.bring(other, lived).event is None
+
+    def test_what_a_person_took_back_stays_so(self, memory: Memory, other: Memory, clock: Clock) -> None:
+        """Only what went with the import comes again with it."""
+        bullet = store(memory, "Run the linter before the tests.")
+        mark(memory, bullet, True, "a", "b")
+        lines = export_bundle(memory.home, None)[0]
+        first = self.bring(other, lines)
+        assert first.event is not None
+        other.undo("e2")
+        clock.pass_days(1)
+        undo_import(other.home, first.event.id)
+        clock.pass_days(1)
+        self.bring(other, lines)
+        assert other.bullet(bullet.id).helpful == 1
 
     def test_a_bundle_that_was_cut_off_is_refused(self, other: Memory, lived: list[str]) -> None:
         """As is one of a version to come."""

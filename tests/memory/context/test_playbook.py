@@ -49,9 +49,12 @@ class TestAce:
 
     def test_counters_beyond_belief_are_refused(self) -> None:
         """Each mark becomes an event, and a file must not make a million of them."""
-        for count in (MOST_MARKS + 1, 10**30):
-            with pytest.raises(BadInput, match="entry a-1 has helpful=.* is no count"):
+        for count in (MOST_MARKS + 1, 10**30, -1, 1.5, "none", "\u0661", "9" * 5_000):
+            with pytest.raises(BadInput, match="entry a-1 has helpful=.*; a count is a whole number") as error:
                 read_playbook(f"[a-1] helpful={count} harmful=0 :: x")
+            assert len(str(error.value)) < 200
+        [entry] = read_playbook("[a-1] helpful=0000000012 harmful=0::x :: y")
+        assert (entry.helpful, entry.text) == (12, "x :: y")
 
     @given(st.text(max_size=200))
     def test_any_text_can_be_read(self, text: str) -> None:

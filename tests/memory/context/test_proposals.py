@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from acemem import Memory
 from acemem.memory.context import block, proposals
+from acemem.memory.context.block import BEGIN, END
 from acemem.memory.context.proposals import (
     Proposal,
     accept,
@@ -30,6 +31,7 @@ from acemem.memory.context.proposals import (
 )
 from acemem.memory.errors import AcememError, BadInput, NotFound, StoreError, UsageError
 from acemem.memory.models import Draft
+from tests.bullets import store
 from tests.suggestions import suggestion
 
 
@@ -216,6 +218,85 @@ class TestTakeBack:
         assert (path.read_bytes().decode() if path.exists() else None) == before
         assert now(memory, proposal).standing == "open"
         reject(memory.home, now(memory, proposal))
+
+    def test_what_others_wrote_around_it_stays(self, memory: Memory, project: Path) -> None:
+        """A render that put our block below it, and a person's lines above and below, keep nobody from undoing it."""
+        path = project / "AGENTS.md"
+        path.write_text("# Shop\n\n## Commands\n\n- Build with make.\n\n## More\n\nx", "utf-8")
+        accept(memory.home, kept(memory))
+        memory.promote(store(memory, "Run the tests with `make test`.", id="rule1234").id, force=True)
+        memory.render()
+        path.write_text("Mine.\n\n" + path.read_text("utf-8").replace("x\n", "x\ny\n"), "utf-8")
+        rendered = path.read_text("utf-8")
+        assert rendered.count("make test") == 2
+        take_back(memory.home, now(memory, find_proposal(memory.home, "c")))
+        assert path.read_text("utf-8") == rendered.replace("- Run the tests with `make test`.\n\n", "\n")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda text: text.replace("make test", "make check"),  # other words in its place
+            lambda text: text + text,  # twice, and nobody can tell which
+            lambda text: text.replace("`.\n", "`. Always.\n"),
+            lambda text: text.replace("- Run", "  - Run"),
+            lambda text: text.replace("\n", "\r\n"),
+            lambda text: f"{BEGIN.decode()}\n{text}{END.decode()}\n",
+        ],
+    )
+    def test_its_own_lines_changed_since_are_left_alone(
+        self, memory: Memory, project: Path, change: Callable[[str], str]
+    ) -> None:
+        """To the byte."""
+        accept(memory.home, kept(memory))
+        path = project / "AGENTS.md"
+        path.write_bytes(change(path.read_text("utf-8")).encode())
+        before = path.read_bytes()
+        with pytest.raises(BadInput, match="changed since"):
+            take_back(memory.home, now(memory, find_proposal(memory.home, "c")))
+        assert path.read_bytes() == before
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        old=st.text("a\n\r# -", max_size=12),
+        head=st.text("b\n", max_size=6),
+        tail=st.text("c\n", max_size=6),
+        heading=st.sampled_from([None, "Commands"]),
+    )
+    def test_only_its_lines_go(
+        self, memory: Memory, project: Path, old: str, head: str, tail: str, heading: str | None
+    ) -> None:
+        """Whatever stood there before, and was written around it since."""
+        path = project / "AGENTS.md"
+        path.write_bytes(old.encode())
+        proposal = kept(memory, suggestion(memory, heading=heading))
+        try:
+            accept(memory.home, proposal)
+        except AcememError:
+            reject(memory.home, proposal)
+            return
+        written = path.read_bytes().decode()
+        path.write_bytes(f"{head}{written}{tail}".encode())
+        try:
+            take_back(memory.home, now(memory, proposal))
+        except BadInput:
+            assert path.read_bytes().decode() == f"{head}{written}{tail}"
+            memory.home.ledger.append([Draft("decision", data={"proposal": proposal.id, "standing": "rejected"})], 0.0)
+            return
+        assert (path.read_bytes().decode() if path.exists() else "").strip("\r\n") == f"{head}{old}{tail}".strip("\r\n")
+        reject(memory.home, now(memory, proposal))
+
+    def test_a_decision_that_names_another_file_takes_nothing_back(self, memory: Memory, project: Path) -> None:
+        """An import may have brought it, and could else remove any file."""
+        proposal = kept(memory)
+        accept(memory.home, proposal)
+        [decision] = memory.home.ledger.events("decision")
+        memory.home.ledger.undo([decision], 0.0)
+        other = project / "notes.md"
+        other.write_bytes((project / "AGENTS.md").read_bytes())
+        memory.home.ledger.append([Draft("decision", data={**decision.data, "file": str(other)})], 0.0)
+        with pytest.raises(BadInput, match="is not where"):
+            take_back(memory.home, now(memory, proposal))
+        assert other.exists()
 
     def test_a_file_changed_since_is_left_alone(self, memory: Memory, project: Path) -> None:
         """Only a person can say what is to stay."""

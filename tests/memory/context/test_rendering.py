@@ -38,6 +38,25 @@ class TestRender:
             "Run the linter before the tests.",
         ]
 
+    def test_a_rule_that_stands_in_the_file_already_is_not_written_again(self, memory: Memory, project: Path) -> None:
+        """By an accepted proposal, or since a person took its line over; once that goes, the block has it again."""
+        mine, other = a_rule(memory, "Run the linter before the tests."), a_rule(memory, "Use the staging cluster.")
+        line = f"- Run the linter before the tests. [mem:{mine.id}]\n"
+        (project / "AGENTS.md").write_text(f"# Mine\n\n{line}", "utf-8")
+        [result] = memory.render()
+        assert (result.rules, result.left_out) == (2, 0)
+        text = (project / "AGENTS.md").read_text("utf-8")
+        assert text.count(mine.id) == 1 and text.count(other.id) == 1
+        (project / "AGENTS.md").write_text(text.replace(line, ""), "utf-8")
+        assert [result.changed for result in memory.render()] == [True]
+        assert line in (project / "AGENTS.md").read_text("utf-8").partition(BEGIN.decode())[2]
+
+    def test_a_file_that_only_names_the_markers_is_not_ours(self, memory: Memory, project: Path) -> None:
+        """Nobody asked for a block there."""
+        a_rule(memory, "Run the linter before the tests.")
+        (project / "SOUL.md").write_text("Between `<!-- mem:begin -->` and `<!-- mem:end -->` stand rules.\n", "utf-8")
+        assert [result.path.name for result in memory.render()] == ["AGENTS.md"]
+
     def test_rendering_twice_changes_nothing(self, memory: Memory, project: Path) -> None:
         """Not even the file's time."""
         a_rule(memory, "Run the linter before the tests.")

@@ -35,6 +35,24 @@ def dead_process() -> int:
     return int(subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True).stdout)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe", b"[]", b"[" * 100_000, b'{"pid": 1e999, "host": "x", "since": 1, "renewed": 1, "token": "t"}']
+    + [
+        b'{"pid": 1, "host": "x", "since": %s, "renewed": %d, "token": "t"}' % (since, int(NOON))
+        for since in (b"NaN", b"1e999", b"1" + b"0" * 400, b"9" * 5_000, b"null")
+    ],
+    ids=range(10),
+)
+def test_what_is_no_lease_holds_nobody_up(memory: Memory, content: bytes) -> None:
+    """Whatever a crash or a hand has left there."""
+    path = memory.home.path / FILE_NAME
+    path.write_bytes(content)
+    with leased(memory.home) as sign_of_life:
+        sign_of_life()
+    assert not path.exists()
+
+
 def test_it_names_who_works_while_they_work(memory: Memory) -> None:
     """And nothing is left of it afterwards, also after a failure."""
     path = memory.home.path / FILE_NAME

@@ -223,6 +223,14 @@ class TestFiles:
         assert set(done.stdout.split()) <= {"acemem"} | sys.stdlib_module_names
 
 
+@pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/" + "x" * 300], ids=["NUL", "a surrogate", "too long"])
+def test_what_no_path_can_be_is_a_log_that_cannot_be_read(tmp_path: Path, path: str) -> None:
+    """A hook hands on what it is given; whoever looks there is told so in the usual way."""
+    with pytest.raises(OSError):
+        kept.stamp_of(Path(path))
+    assert not kept.may_be_due(tmp_path, "s", Path(path))
+
+
 WRITER = """
 import sys, itertools
 from pathlib import Path

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acemem import Memory
-from acemem.memory.context.magic_header import magic_header
+from acemem.memory.context.magic_header import is_magic_doc, magic_header
 from acemem.memory.context.proposals import accept, preview, reject
 from acemem.memory.learn.evolution.line_ages import line_ages
 from acemem.memory.learn.evolution.magic_docs import Refreshed, magic_docs, refresh
@@ -68,6 +68,12 @@ def fact(memory: Memory, text: str, **changes: object) -> None:
 def test_the_header_is_a_title_and_an_italic_line(text: str, title: str, instructions: str) -> None:
     header = magic_header(text)
     assert header is not None and (header.title, header.instructions) == (title, instructions)
+
+
+def test_what_cannot_be_read_is_none(tmp_path: Path) -> None:
+    """Nobody waits for a pipe."""
+    os.mkfifo(tmp_path / "pipe.md")
+    assert not any(map(is_magic_doc, (tmp_path / "pipe.md", tmp_path, tmp_path / "no.md", tmp_path / "a\0b.md")))
 
 
 @pytest.mark.parametrize("text", ["", "# Map\n", "## MAGIC DOC: Map\n", "Text.\n\n# MAGIC DOC: Map\n"])

@@ -48,6 +48,23 @@ def test_a_statement_that_evidence_contradicts_keeps_what_is_still_true(memory: 
     assert after == before.replace(b"`npm publish --access public`", b"`pnpm publish --access public`")
 
 
+@pytest.mark.parametrize("heading", ["Publish <!-- x -->", "Publish " + "very " * 40 + "well"])
+def test_a_section_that_no_proposal_can_name_is_left(memory: Memory, project: Path, heading: str) -> None:
+    """Rather than proposed under another name, which could never be accepted."""
+    path = write_skill(project)
+    path.write_text(SKILL.replace("## Publish", f"## {heading}"), "utf-8")
+    learned(memory, "Use `pnpm publish`, not `npm publish`, in this repository.", "preference")
+    evolved = look(memory, path)
+    assert evolved.proposals == () and "no proposal can name" in evolved.left[0].reason
+
+
+def test_a_folder_is_told_from_its_skill(memory: Memory, project: Path) -> None:
+    """With the command that was meant."""
+    path = write_skill(project)
+    with pytest.raises(UsageError, match=r"is a folder; name the file in it, as `mem evolve .*SKILL.md`"):
+        look(memory, path.parent)
+
+
 def test_what_it_says_already_is_left_out(memory: Memory, project: Path) -> None:
     path = write_skill(project)
     learned(memory, "Update the changelog with all merged pull requests.", "preference")
