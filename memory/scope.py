@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from acemem.memory.errors import UsageError
@@ -25,9 +25,18 @@ def home_directory(explicit: str | Path | None, environ: Mapping[str, str]) -> P
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project: the root of its checkout, or the bare directory where there is none."""
+    """A project: the root of its checkout, or the bare directory where there is none.
+
+    `worktree` is where it was found by another worktree than the main one.
+    """
 
     root: Path
+    worktree: Path | None = field(default=None, compare=False)
+
+    @property
+    def checkout(self) -> Path:
+        """The folder whose files are at hand: the worktree, where the project was found by one."""
+        return self.worktree or self.root
 
     @property
     def scope(self) -> str:
@@ -52,7 +61,8 @@ class Project:
             if os.path.isdir(dot_git):
                 return cls(folder)
             if os.path.isfile(dot_git):
-                return cls(_main_checkout(dot_git) or folder)
+                main = _main_checkout(dot_git)
+                return cls(folder) if main is None else cls(main, folder)
         return cls(start)
 
 

@@ -199,7 +199,7 @@ def _opening(asked: _Asked) -> Found:
             return found
     from acemem.retrieval.context_files import rules_read
 
-    known = rules_read(call.agent, str(Project.of(call.folder).root), call.folder)
+    known = rules_read(call.agent, str(Project.of(call.folder).checkout), call.folder)
     known |= set() if call.source in recent.RESETS else set(held)
     rules = asked.snapshot.execute("SELECT id, scope, face, line FROM bullets WHERE worth IS NOT NULL ORDER BY worth")
     mine = [(id, face, line, 1.0) for id, scope, face, line in rules if asked.visible(scope) and id not in known]

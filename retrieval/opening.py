@@ -40,7 +40,7 @@ def opening(home: Home, call: Call, reach: Reach) -> Injection:
     if call.source == COMPACTED and call.session is not None and (again := _again(home, call, reach)).text:
         return again
     held = set() if call.source in RESETS else set(_shown_before(home, call))
-    known = held | rules_read(call.agent, str(Project.of(call.folder).root), call.folder)
+    known = held | rules_read(call.agent, str(Project.of(call.folder).checkout), call.folder)
     rules = [b for b in home.ledger.bullets(status="rule") if b.scope in reach.scopes and b.id not in known]
     hits, contests = _with_opponents(home, call, reach, rules, held)
     budget = min(TOKENS * CHARS_PER_TOKEN, call.protocol.limit)

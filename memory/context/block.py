@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -88,8 +89,22 @@ def _clear_away(target: Path, fresh: Path) -> None:
         if name.startswith(f".{target.name}.") and name.endswith(UNFINISHED):
             rest = target.parent / name
             with suppress(OSError):
-                if fresh.stat().st_mtime - rest.stat().st_mtime > ABANDONED:
+                old = fresh.stat().st_mtime - rest.stat().st_mtime > ABANDONED
+                if old or _is_gone(name.removeprefix(f".{target.name}.").split("-")[0]):
                     rest.unlink()
+
+
+def _is_gone(process: str) -> bool:
+    """Whether the process with this number has ended; what is no number tells nothing."""
+    if not (process.isascii() and process.isdigit()) or sys.platform == "win32":
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # somebody else's, or no number of a process
+        pass
+    return False
 
 
 def _newline(text: bytes, otherwise: bytes) -> bytes:
@@ -136,7 +151,7 @@ def replace_file(path: Path, before: bytes, after: bytes) -> None:
     target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=UNFINISHED, dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.{os.getpid()}-", suffix=UNFINISHED, dir=target.parent)
         fresh = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:

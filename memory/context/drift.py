@@ -60,7 +60,7 @@ def drifted(home: Home, project: Project) -> tuple[list[Drifted], int]:
     Those that hold everywhere speak of no project. Nothing is marked, here or in the store.
     """
     bullets = home.ledger.bullets(scope=project.scope)
-    repository = Repository(project.root)
+    repository = Repository(project.checkout)
     found = [Drifted(bullet, tuple(contradictions(bullet.text, repository))) for bullet in bullets]
     told = [item for item in found if item.contradictions]
     return sorted(told, key=lambda item: (item.bullet.status != "rule", item.bullet.id)), len(bullets)

@@ -62,7 +62,7 @@ def render(
     """
     wanted = list(paths) or targets.defaults(project)
     if personal and not any(path.name == targets.PERSONAL for path in wanted):
-        wanted.append(project.root / targets.PERSONAL)
+        wanted.append(project.checkout / targets.PERSONAL)
     targets.refuse_odd(wanted)
     rules = [b for scope in (project.scope, GLOBAL) for b in home.ledger.bullets(scope=scope, status="rule")]
     style = style_of(home, remarks)

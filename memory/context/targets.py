@@ -34,7 +34,7 @@ def defaults(project: Project) -> list[Path]:
 
     One that imports AGENTS.md has the rules from there. Raises BadInput for one that leads out of the project.
     """
-    root = project.root
+    root = project.checkout
     found = [root / DEFAULT]
     for name in ALSO_IF_PRESENT:
         path = root / name
@@ -67,7 +67,7 @@ def audience(path: Path, project: Project) -> Audience:
     """Who reads a file. What git keeps is the team's, whatever it is called."""
     real = Path(os.path.realpath(path))
     home = Path(os.path.realpath(os.path.expanduser("~")))
-    if not real.is_relative_to(os.path.realpath(project.root)):
+    if not real.is_relative_to(os.path.realpath(project.checkout)):
         if real.is_relative_to(home / ".claude" / "projects"):
             return "local"
         if any(real.is_relative_to(home / folder) for folder in _OF_USER):

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -214,6 +216,20 @@ class TestFiles:
             os.utime(folder / name, (1e9, 1e9))
         replace_file(path, b"old\n", b"new\n")
         assert sorted(os.listdir(folder)) == sorted([*names[1:], "AGENTS.md"])
+
+    def test_what_a_process_that_has_ended_left_is_cleared_away_at_once(self, tmp_path: Path) -> None:
+        """Its number stands in the name; that of a living one stays."""
+        ended = subprocess.Popen([sys.executable, "-S", "-c", "pass"])
+        ended.wait()
+        folder = tmp_path / "docs"
+        folder.mkdir()
+        path = folder / "AGENTS.md"
+        path.write_bytes(b"old\n")
+        living = f".AGENTS.md.{os.getpid()}-abc{UNFINISHED}"
+        for name in (f".AGENTS.md.{ended.pid}-abc{UNFINISHED}", living):
+            (folder / name).write_bytes(b"")
+        replace_file(path, b"old\n", b"new\n")
+        assert sorted(os.listdir(folder)) == sorted([living, "AGENTS.md"])
 
 
 class TestMentions:

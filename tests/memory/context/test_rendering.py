@@ -310,3 +310,19 @@ class TestSeparated:
         (project / "AGENTS.md").write_bytes(b"mine\n")
         with pytest.raises(BadInput, match="is not a folder"):
             render_separated(memory.home, memory.project, project / "AGENTS.md", write=True)
+
+
+def test_in_a_worktree_its_own_files_are_written(open_memory: Callable[..., Memory], tmp_path: Path) -> None:
+    """What was learned holds in every worktree; a file belongs to the branch that is checked out there."""
+    main, tree = tmp_path / "store", tmp_path / "store-fix"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(main)]
+    subprocess.run(["git", "init", "-q", str(main)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tree)], check=True, capture_output=True)
+    there = open_memory(project=tree)
+    bullet = there.remember("Ask before a table is dropped.")
+    there.promote(bullet.id, force=True)
+    [written] = there.render()
+    assert written.path == tree / "AGENTS.md" and bullet.id in written.path.read_text("utf-8")
+    assert not (main / "AGENTS.md").exists()
+    assert there.project.scope == open_memory(project=main).project.scope
