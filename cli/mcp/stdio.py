@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 import time
@@ -24,6 +25,10 @@ def serve(home: Path, project: Project) -> None:
     """Answers over standard input and output until the input ends. The store is opened at the first call."""
     # Before the library does it, which would paint its lines in colour; standard output carries the protocol alone.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="mem mcp: %(message)s")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a library prints goes to standard error while the server has the wire, and to the wire once it is given
+        # back: so nothing may wait in a buffer until then.
+        sys.stdout.reconfigure(line_buffering=True)
     thread: OwnThread[Home] = OwnThread(lambda: _open(home))
     try:
         anyio.run(make_server(Desk(thread, project), package_version()).run_stdio_async)
