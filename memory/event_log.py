@@ -8,7 +8,7 @@ from typing import Any
 from acemem.memory.database import Database
 from acemem.memory.errors import NotFound, StoreError
 from acemem.memory.fold import undone
-from acemem.memory.models import Event
+from acemem.memory.models import Event, EventType
 from acemem.memory.showings import TELLING
 
 
@@ -39,11 +39,13 @@ class EventLog(Database):
         rows = self._rows(f"{EVENT} WHERE {where} ORDER BY seq DESC LIMIT ?", *values, -1 if last is None else last)
         return [as_event(row) for row in reversed(rows)]
 
-    def pair_verdicts(self) -> list[Event]:
-        """What stands, not taken back, of "conflict" and "apart" events, oldest first."""
-        found = [as_event(row) for row in self._rows(f"{EVENT} WHERE type IN {_OF_PAIRS} ORDER BY seq")]
+    def standing(self, *types: EventType) -> list[Event]:
+        """What stands, not taken back, of the events of these types, oldest first."""
+        marks = ",".join("?" * len(types))
+        rows = self._rows(f"{EVENT} WHERE type IN ('undo', {marks}) ORDER BY seq", *types)
+        found = [as_event(row) for row in rows]
         dead = undone(found)
-        return [event for event in found if event.type != "undo" and event.seq not in dead]
+        return [event for event in found if event.type in types and event.seq not in dead]
 
     def receipts_of_both(self, a: str, b: str, since: int) -> list[Event]:
         """The receipts after event number `since` of sessions that were shown both bullets, and name both."""
@@ -83,7 +85,6 @@ class EventLog(Database):
 EVENT = "SELECT seq, at, type, bullet, other, session, data FROM events"
 # Without being told, SQLite takes the index on types, and reads every receipt there is.
 OF_SESSION = f"{EVENT} INDEXED BY events_session WHERE type IN ({', '.join(map(repr, TELLING))})"
-_OF_PAIRS = "('conflict', 'apart', 'undo')"
 
 
 def as_event(row: tuple[Any, ...]) -> Event:

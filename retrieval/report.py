@@ -112,8 +112,8 @@ def report(home: Home) -> Report:
 def outcomes(home: Home) -> dict[str, bool]:
     """How each session ended, where that is known; of several outcomes of a session the newest that stands."""
     ends: dict[str, bool] = {}
-    for event in home.ledger.events("outcome"):
-        if event.session is None or home.ledger.is_undone(event):
+    for event in home.ledger.standing("outcome"):
+        if event.session is None:
             continue
         ends.pop(event.session, None)
         if event.data["success"] is not None:

@@ -113,8 +113,8 @@ def experiment(replays: Sequence[Replay], current: RankingWeights) -> Experiment
 def replays_of(home: Home) -> Iterator[Replay]:
     """The receipts whose sessions left a mark on a bullet they showed."""
     marks: dict[tuple[str, str], float] = defaultdict(float)
-    for event in home.ledger.events("feedback"):
-        if event.session is not None and event.bullet is not None and not home.ledger.is_undone(event):
+    for event in home.ledger.standing("feedback"):
+        if event.session is not None and event.bullet is not None:
             weight = float(event.data.get("weight", 1.0))
             marks[event.session, event.bullet] += weight if event.data["helpful"] else -weight
     for receipt in home.ledger.events("receipt"):

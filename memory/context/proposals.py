@@ -104,14 +104,9 @@ def proposals_of(home: Home, standing: Standing | None = None) -> list[Proposal]
 
     One that came with an import which was taken back is none.
     """
-    decided: dict[str, Event] = {}
-    for event in home.ledger.events("decision"):
-        if not home.ledger.is_undone(event):
-            decided[event.data["proposal"]] = event
+    decided = {event.data["proposal"]: event for event in home.ledger.standing("decision")}
     found: dict[str, Proposal] = {}
-    for event in home.ledger.events("proposal"):
-        if home.ledger.is_undone(event):
-            continue
+    for event in home.ledger.standing("proposal"):
         proposal = _from(event)
         verdict = decided.get(proposal.id)
         stands: Standing = "open" if verdict is None or verdict.seq < event.seq else verdict.data["standing"]
@@ -133,8 +128,8 @@ def find_proposal(home: Home, name: str) -> Proposal:
 
 def standing_decision(home: Home, proposal: Proposal) -> Event | None:
     """The decision that stands on a proposal."""
-    made = [event for event in home.ledger.events("decision") if event.data["proposal"] == proposal.id]
-    return next((event for event in reversed(made) if not home.ledger.is_undone(event)), None)
+    made = reversed(home.ledger.standing("decision"))
+    return next((event for event in made if event.data["proposal"] == proposal.id), None)
 
 
 def preview(proposal: Proposal, content: str | None = None) -> tuple[bytes, bytes]:

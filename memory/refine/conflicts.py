@@ -152,7 +152,7 @@ def can_meet(scope: str, other: str) -> bool:
 
 
 def told_apart(events: Sequence[Event]) -> set[frozenset[str | None]]:
-    """The pairs of which a person said that both may stay; `events` as `Ledger.pair_verdicts` gives them."""
+    """The pairs of which a person said that both may stay; `events` are the standing ones about pairs."""
     return {frozenset((event.bullet, event.other)) for event in events if event.type == "apart"}
 
 
@@ -161,7 +161,7 @@ def open_conflicts(home: Home, around: Collection[str] | None = None) -> list[Co
 
     With `around`, only those of these ids, of their opponents, and so on. Contested first, then the oldest.
     """
-    events = home.ledger.pair_verdicts()
+    events = home.ledger.standing("conflict", "apart")
     apart = told_apart(events)
     found = [e for e in events if e.type == "conflict" and frozenset((e.bullet, e.other)) not in apart]
     if around is not None:

@@ -136,7 +136,7 @@ def make_plan(
     progress("embedding")
     vectors = _vectors(home, bullets, progress)
     progress("comparing")
-    told = told_apart(home.ledger.pair_verdicts())
+    told = told_apart(home.ledger.standing("conflict", "apart"))
     pairs = near(bullets, vectors, home.duplicate_cosine)
     merged, apart = merge(bullets, pairs, told)
     rulings = Rulings()
