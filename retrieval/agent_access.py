@@ -6,8 +6,6 @@ it neither sees nor changes.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,15 +78,17 @@ class AgentAccess:
         can refer to it, `mem why` explains it, and a log that names it can be joined with it.
         """
         from acemem.retrieval.contested import opponents, visible_conflicts, without_losers
+        from acemem.retrieval.injection import receipt
+        from acemem.retrieval.protocols import fingerprint
         from acemem.retrieval.search import search
 
         hits = search(self.home, query, self.reach, k=k, kind=kind)
         hits = without_losers(hits, visible_conflicts(self.home, hits, self.reach))
         if not hits:
             return Found((), {}, "")
-        receipt = self._receipt(query, hits, moment)
-        self.home.ledger.append([receipt], self.home.clock())
-        return Found(tuple(hits), dict(opponents(self.home, hits, self.reach)), receipt.data["receipt"])
+        draft = receipt(self.home, moment, self.agent, self.session, fingerprint(query), hits)
+        self.home.ledger.append([draft], self.home.clock())
+        return Found(tuple(hits), dict(opponents(self.home, hits, self.reach)), draft.data["receipt"])
 
     def remember(self, text: str, kind: Kind = "context", everywhere: bool = False) -> Admitted:
         """Takes in one statement of the agent's; a tombstone keeps out what a person or the evidence has put away."""
@@ -176,21 +176,3 @@ class AgentAccess:
             and (session is not None or event.at // DAY == now // DAY)
             and not ledger.is_undone(event)
         ]
-
-    def _receipt(self, query: str, hits: Sequence[Hit], moment: str) -> Draft:
-        hashed = hashlib.sha256(query.encode("utf-8", "replace")).hexdigest()[:16]
-        seed = f"{self.session}\0{hashed}\0{self.home.clock()!r}\0{self.home.ledger.head()}"
-        data = {
-            "receipt": "r" + hashlib.sha256(seed.encode("utf-8", "replace")).hexdigest()[:8],
-            "agent": self.agent,
-            "moment": moment,
-            "prompt_hash": hashed,
-            "arm": "shown",
-            "hits": [
-                {"id": h.id, "rank": rank, "rank_score": h.rank_score, "relevance": h.relevance, "parts": h.parts}
-                for rank, h in enumerate(hits, start=1)
-            ],
-            "withheld": [],
-            "others": [],
-        }
-        return Draft("receipt", session=self.session, data=data)

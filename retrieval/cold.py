@@ -37,8 +37,6 @@ LEAST_WORDS = 2
 LOOKED_AT = 20  # best bullets that are compared with the ledger
 BUSY_SECONDS = 0.05
 HOLDOUT_SESSIONS = 10  # as in `holdout`
-RULES, AGAIN, OPENING_CHARS, NOTE_SHARE = 8, 40, 2_400, 0.6  # as in `opening`
-REMEDIES, NOT_AGAIN = 2, 5  # as in `remedy`
 PER_PROMPT = 2  # receipts for each prompt that counts
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af]+")
@@ -166,7 +164,7 @@ class _Asked:
             return []
         waiting = [r for r in waiting_receipts(self.home).values() if r is not None and r["session"] == self.session]
         query = "SELECT data FROM events WHERE type = 'receipt' AND session = ? ORDER BY seq DESC LIMIT ?"
-        most = PER_PROMPT * max(int(self.settings["repeat_after"]), AGAIN)
+        most = PER_PROMPT * max(int(self.settings["repeat_after"]), frame.AGAIN)
         rows = self.ledger.execute(query, (self.session, most))
         return [*(receipt["data"] for receipt in reversed(waiting)), *(json.loads(data) for (data,) in rows)]
 
@@ -191,8 +189,10 @@ def _opening(asked: _Asked) -> Found:
     call = asked.call
     held = recent.shown_before(asked.receipts)
     if call.source == "compact":
-        note = frame.note_lines(asked.home, call.session, int(NOTE_SHARE * call.protocol.limit), call.protocol.size)
-        again = _unchanged(asked.ledger, _kept(asked.snapshot, held[:AGAIN]), asked.visible, ordered=False)
+        note = frame.note_lines(
+            asked.home, call.session, int(frame.NOTE_SHARE * call.protocol.limit), call.protocol.size
+        )
+        again = _unchanged(asked.ledger, _kept(asked.snapshot, held[: frame.AGAIN]), asked.visible, ordered=False)
         ahead = [*note, frame.SHOWN] if note and again else note
         found = _found(call, call.source, again, frame.AGAIN_HEADING, call.protocol.limit, ahead=ahead)
         if found.text:
@@ -203,8 +203,8 @@ def _opening(asked: _Asked) -> Found:
     known |= set() if call.source in recent.RESETS else set(held)
     rules = asked.snapshot.execute("SELECT id, scope, face, line FROM bullets WHERE worth IS NOT NULL ORDER BY worth")
     mine = [(id, face, line, 1.0) for id, scope, face, line in rules if asked.visible(scope) and id not in known]
-    shown = _unchanged(asked.ledger, mine[: 2 * RULES], asked.visible, ordered=False)[:RULES]
-    return _found(call, call.source, shown, frame.START_HEADING, OPENING_CHARS)
+    shown = _unchanged(asked.ledger, mine[: 2 * frame.RULES], asked.visible, ordered=False)[: frame.RULES]
+    return _found(call, call.source, shown, frame.START_HEADING, frame.OPENING_CHARS)
 
 
 def _remedy(asked: _Asked) -> Found | None:
@@ -216,11 +216,13 @@ def _remedy(asked: _Asked) -> Found | None:
     failure = signature(call.failure)
     if failure is None:
         return None
-    known = recent.failures(asked.receipts, NOT_AGAIN)
+    known = recent.failures(asked.receipts, frame.NOT_AGAIN)
     found = _unchanged(asked.ledger, _best(asked.snapshot, failure.question, asked.visible), asked.visible)
     # By words alone, what is found has many of the question's; some must be of what was printed.
     near = [bullet for bullet in found if failure.shared(bullet.line) >= LEAST_WORDS and bullet.id not in known]
-    return _found(call, call.failure.on_one_line, near[:REMEDIES], frame.REMEDY_HEADING, int(asked.settings["budget"]))
+    return _found(
+        call, call.failure.on_one_line, near[: frame.REMEDIES], frame.REMEDY_HEADING, int(asked.settings["budget"])
+    )
 
 
 def _found(

@@ -13,6 +13,14 @@ AGAIN_HEADING = f"Kept of this session from before its context was compacted. {_
 SHOWN = "## Notes from earlier sessions that it was shown"  # behind the session's own note
 REMEDY_HEADING = f"Notes from earlier sessions on a failure like this one, and on what helped. {_TRUST}"
 
+# Warm and cold alike.
+RULES = 8  # lines with rules at the start of a session at most
+OPENING_CHARS = 2_400  # of such a start at most: 600 tokens of four
+AGAIN = 40  # bullets that are shown again after a compaction at most
+NOTE_SHARE = 0.6  # of an agent's limit that a session's note may take at most
+REMEDIES = 2  # bullets on a failure at most
+NOT_AGAIN = 5  # answers to failures in which a bullet is not shown a second time
+
 
 def framed(heading: str, lines: Iterable[str]) -> str:
     """The block: its markers, what it is, its lines."""

@@ -15,7 +15,7 @@ from acemem.retrieval.contested import Contest, Lot, together, visible_conflicts
 from acemem.retrieval.diversity import at_most
 from acemem.retrieval.frame import HEADING, fitting, framed, left_within
 from acemem.retrieval.holdout import withheld_from
-from acemem.retrieval.protocols import PROTOCOLS, Moment, Protocol, fingerprint
+from acemem.retrieval.protocols import PROTOCOLS, Protocol, fingerprint
 from acemem.retrieval.quotation import quoted
 from acemem.retrieval.ranking import Hit
 from acemem.retrieval.recent import Recent, recent
@@ -189,7 +189,7 @@ def _distinct(home: Home, hits: Sequence[Hit], k: int) -> list[Hit]:
 
 def receipt(
     home: Home,
-    moment: Moment,
+    moment: str,
     agent: str,
     session: str | None,
     asked_hash: str,

@@ -10,22 +10,26 @@ from acemem.memory.refine.conflicts import open_conflicts
 from acemem.memory.scope import Project
 from acemem.retrieval.contested import Contest, Lot, together, visible_conflicts, without_losers
 from acemem.retrieval.context_files import rules_read
-from acemem.retrieval.frame import AGAIN_HEADING, SHOWN, START_HEADING, note_lines
-from acemem.retrieval.injection import CHARS_PER_TOKEN, Injection, receipt, receipts_of, render
+from acemem.retrieval.frame import (
+    AGAIN,
+    AGAIN_HEADING,
+    NOTE_SHARE,
+    OPENING_CHARS,
+    RULES,
+    SHOWN,
+    START_HEADING,
+    note_lines,
+)
+from acemem.retrieval.injection import Injection, receipt, receipts_of, render
 from acemem.retrieval.protocols import Call, fingerprint
-from acemem.retrieval.ranking import Hit
+from acemem.retrieval.ranking import Hit, worth_of
 from acemem.retrieval.recent import RESETS, shown_before
 from acemem.retrieval.search import Reach
 from acemem.retrieval.weights import weights_in_force
-from acemem.scoring.evidence import DAY_SECONDS, MARK_HALF_LIVES, aged, base_rate, ordering_factor
-from acemem.scoring.freshness import HALF_LIFE_DAYS, freshness
+from acemem.scoring.evidence import base_rate
 
-NOTE_SHARE = 0.6  # of an agent's limit that a session's note may take at most
-RULES = 8  # lines with rules at most
 PAIRS = 2  # that contradict each other, besides
 LOOKED_AT = 12  # best bullets of such pairs: who of two leads is read from all receipts that showed both
-TOKENS = 600  # of four characters
-AGAIN = 40  # bullets shown again at most
 RECEIPTS = 200  # that are looked at for what a session has been shown
 COMPACTED = "compact"
 
@@ -43,7 +47,7 @@ def opening(home: Home, call: Call, reach: Reach) -> Injection:
     known = held | rules_read(call.agent, str(Project.of(call.folder).checkout), call.folder)
     rules = [b for b in home.ledger.bullets(status="rule") if b.scope in reach.scopes and b.id not in known]
     hits, contests = _with_opponents(home, call, reach, rules, held)
-    budget = min(TOKENS * CHARS_PER_TOKEN, call.protocol.limit)
+    budget = min(OPENING_CHARS, call.protocol.limit)
     text, shown = render(hits, budget, contests, START_HEADING, call.protocol)
     return _injection(home, call, text, shown, contests)
 
@@ -83,28 +87,23 @@ def _with_opponents(
 
 def by_worth(home: Home, bullets: Sequence[Bullet]) -> list[Hit]:
     """Bullets as hits of a question that all of them answer: by their evidence and freshness alone."""
-    now, base = home.clock(), base_rate(*home.ledger.mark_totals())
-    hits = [_hit(home, bullet, now, base) for bullet in bullets]
-    return sorted(hits, key=lambda hit: (-hit.rank_score, -hit.bullet.sessions, hit.id))
+    return sorted(_hits(home, bullets), key=lambda hit: (-hit.rank_score, -hit.bullet.sessions, hit.id))
 
 
-def _hit(home: Home, bullet: Bullet, now: float, base: float) -> Hit:
-    weights = weights_in_force(home)
-    half_life = HALF_LIFE_DAYS[bullet.kind]
-    helpful, harmful = aged(bullet.marks, now, MARK_HALF_LIVES * half_life)
-    evidence = ordering_factor(helpful, harmful, base, w=weights.evidence)
-    fresh = freshness((now - bullet.confirmed) / DAY_SECONDS, half_life)
-    recency = 1 - weights.freshness + weights.freshness * fresh
-    parts = {"evidence": evidence, "helpful": helpful, "harmful": harmful, "base": base, "recency": recency}
-    return Hit(bullet, 1.0, evidence * recency, fresh, parts | {"freshness": fresh})
+def _hits(home: Home, bullets: Sequence[Bullet]) -> list[Hit]:
+    now, base, weights = home.clock(), base_rate(*home.ledger.mark_totals()), weights_in_force(home)
+    worths = [worth_of(bullet, now, base, weights) for bullet in bullets]
+    return [
+        Hit(bullet, 1.0, worth["evidence"] * worth["recency"], worth["freshness"], worth)
+        for bullet, worth in zip(bullets, worths, strict=True)
+    ]
 
 
 def _again(home: Home, call: Call, reach: Reach) -> Injection:
     """What a session was shown before its context was compacted, newest first, behind its own note."""
     bullets = home.ledger.get_many(ids := _shown_before(home, call)[:AGAIN])
-    now, base = home.clock(), base_rate(*home.ledger.mark_totals())
     live = [b for id in ids if (b := bullets.get(id)) is not None and b.status != "archived" and reach.sees(b.scope)]
-    hits = [_hit(home, bullet, now, base) for bullet in live]
+    hits = _hits(home, live)
     conflicts = visible_conflicts(home, hits, reach)
     lot = Lot(str(call.session), 0.0)
     ready, contests = together(home, "", without_losers(hits, conflicts), conflicts, barred=(), k=AGAIN, lot=lot)

@@ -105,30 +105,38 @@ def rank(
 
 
 def _hit(candidate: Candidate, judged: dict[str, float], now: float, base: float, weights: RankingWeights) -> Hit:
-    bullet = candidate.bullet
-    half_life = HALF_LIFE_DAYS[bullet.kind]
-    helpful, harmful = aged(bullet.marks, now, MARK_HALF_LIVES * half_life)
-    evidence = ordering_factor(helpful, harmful, base, w=weights.evidence)
-    fresh = freshness((now - bullet.confirmed) / DAY_SECONDS, half_life)
-    recency = 1 - weights.freshness + weights.freshness * fresh
+    worth = worth_of(candidate.bullet, now, base, weights)
     endured = patience(candidate.ignored)
     return Hit(
-        bullet=bullet,
+        bullet=candidate.bullet,
         relevance=judged["relevance"],
-        rank_score=judged["relevance"] * evidence * recency * endured,
-        freshness=fresh,
+        rank_score=judged["relevance"] * worth["evidence"] * worth["recency"] * endured,
+        freshness=worth["freshness"],
         parts={
             "verbatim": float(candidate.verbatim),
             "cosine": candidate.cosine,
             "bm25": candidate.bm25,
             **judged,
-            "evidence": evidence,
-            "helpful": helpful,
-            "harmful": harmful,
-            "base": base,
-            "freshness": fresh,
-            "recency": recency,
+            **worth,
             "ignored": float(candidate.ignored),
             "patience": endured,
         },
     )
+
+
+def worth_of(bullet: Bullet, now: float, base: float, weights: RankingWeights) -> dict[str, float]:
+    """The parts of a bullet's rank that no question changes: its evidence, and how fresh it is.
+
+    `now` is UTC seconds, `base` the store's running base rate in 0..1.
+    """
+    half_life = HALF_LIFE_DAYS[bullet.kind]
+    helpful, harmful = aged(bullet.marks, now, MARK_HALF_LIVES * half_life)
+    fresh = freshness((now - bullet.confirmed) / DAY_SECONDS, half_life)
+    return {
+        "evidence": ordering_factor(helpful, harmful, base, w=weights.evidence),
+        "helpful": helpful,
+        "harmful": harmful,
+        "base": base,
+        "freshness": fresh,
+        "recency": 1 - weights.freshness + weights.freshness * fresh,
+    }

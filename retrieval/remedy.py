@@ -5,7 +5,7 @@ from __future__ import annotations
 from acemem.memory.home import Home
 from acemem.memory.insight import Kind
 from acemem.retrieval.contested import Lot, together, visible_conflicts, without_losers
-from acemem.retrieval.frame import REMEDY_HEADING
+from acemem.retrieval.frame import NOT_AGAIN, REMEDIES, REMEDY_HEADING
 from acemem.retrieval.injection import Injection, budget_of, receipt, receipts_of, render
 from acemem.retrieval.protocols import Call, fingerprint
 from acemem.retrieval.ranking import Hit
@@ -13,9 +13,7 @@ from acemem.retrieval.recent import failures
 from acemem.retrieval.search import Reach, search
 from acemem.retrieval.signature import Signature, signature
 
-MOST = 2  # bullets
 LOOKED_AT = 10
-NOT_AGAIN = 5  # answers to failures in which a bullet is not shown a second time
 RECEIPTS = 40  # that are looked at for them
 # The relevance that a bullet must have (benchmarks/remedies.py): of a kind that failures teach, or of another; and as
 # a part of the best one's.
@@ -37,7 +35,7 @@ def remedy(home: Home, call: Call, reach: Reach) -> Injection:
     conflicts = visible_conflicts(home, hits, reach)
     fitting = [hit for hit in _fitting(found, without_losers(hits, conflicts)) if hit.id not in known]
     lot = Lot(f"{call.session}\0{fingerprint(found.question)}", 0.0)
-    ready, contests = together(home, found.question, fitting, conflicts, barred=known, k=MOST, lot=lot)
+    ready, contests = together(home, found.question, fitting, conflicts, barred=known, k=REMEDIES, lot=lot)
     text, shown = render(ready, budget_of(home, call.protocol), contests, REMEDY_HEADING, call.protocol)
     command = fingerprint(call.failure.on_one_line)
     draft = receipt(home, "tool-failure", call.agent, call.session, command, shown, contests, turn=call.turn)

@@ -15,7 +15,7 @@ from acemem.memory.models import Draft
 from acemem.memory.session_notes.kept import Reading, Stamp, keep
 from acemem.memory.session_notes.note import SECTIONS, Note, Statement
 from acemem.retrieval import opening
-from acemem.retrieval.frame import AGAIN_HEADING, CLOSE, OPEN, SHOWN, START_HEADING
+from acemem.retrieval.frame import AGAIN_HEADING, CLOSE, OPEN, OPENING_CHARS, RULES, SHOWN, START_HEADING
 from acemem.retrieval.hook import Answer
 from acemem.retrieval.protocols import protocol_of
 from tests.bullets import mark, store
@@ -100,8 +100,8 @@ class TestRules:
         for at in range(12):
             rule(memory, f"Rule {at}: " + "word " * 20)
         answer = start(memory)
-        assert len(shown(answer)) == opening.RULES
-        assert len(text_of(answer)) < 4 * opening.TOKENS
+        assert len(shown(answer)) == RULES
+        assert len(text_of(answer)) < OPENING_CHARS
 
     def test_without_rules_there_is_nothing_to_say(self, memory: Memory) -> None:
         """And how the session began is on record."""
