@@ -31,12 +31,11 @@ def note_lines(home: str | os.PathLike[str], session: str | None, most: int, siz
     """The lines of a session's own note, as many as take `most`; none where there is no note."""
     from pathlib import Path
 
-    from acemem.memory.cleantext import clean, escape_markers
-    from acemem.memory.redaction.redaction import redact
+    from acemem.memory.safe_text import safe
     from acemem.memory.session_notes import standing
 
     note = standing(Path(home), session, most) if session is not None else None
-    lines = escape_markers(redact(clean(note))[0]).split("\n") if note else []
+    lines = safe(note).split("\n") if note else []
     while lines and sum(map(size, lines)) > most:
         lines.pop()
     return lines

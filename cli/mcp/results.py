@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pydantic import BaseModel, Field
 
 from acemem.memory.models import Bullet, Event, iso
-from acemem.retrieval.quotation import quoted, shown_text
+from acemem.memory.safe_text import safe_line
+from acemem.retrieval.quotation import quoted
 
 if TYPE_CHECKING:
     from acemem.memory.learn.admission import Admitted
@@ -158,7 +159,7 @@ def add_result(admitted: Admitted) -> AddResult:
         why = f"it was put away ({bullet.archived_because}); the user restores it: `mem restore {bullet.id}`"
     elif admitted.verdict != "added":
         why = f"it is known as {bullet.id} already ({why})"
-    return AddResult(result=admitted.verdict, id=bullet.id, text=quoted(bullet, TEXT), why=shown_text(why, TEXT))
+    return AddResult(result=admitted.verdict, id=bullet.id, text=quoted(bullet, TEXT), why=safe_line(why, TEXT))
 
 
 def feedback_result(event: Event, bullet: Bullet) -> FeedbackResult:
@@ -188,8 +189,8 @@ def show_result(bullet: Bullet, against: Sequence[str], history: Sequence[Event]
             id=bullet.id,
             text=text,
             kind=bullet.kind,
-            scope=shown_text(bullet.scope, NAME),
-            section=shown_text(bullet.section, NAME),
+            scope=safe_line(bullet.scope, NAME),
+            section=safe_line(bullet.section, NAME),
             status=bullet.status,
             trust=bullet.trust,
             score=round(bullet.score, 3),
@@ -215,7 +216,7 @@ def conflicts_result(conflicts: Sequence[Conflict]) -> ConflictsResult:
             b=_side(conflict.b),
             p=round(conflict.probability, 3),
             verdict="open" if conflict.winner is None else conflict.winner.id,
-            why=shown_text(conflict.reason, TEXT),
+            why=safe_line(conflict.reason, TEXT),
         )
         for conflict in conflicts[:PAIRS]
     ]
@@ -257,7 +258,7 @@ def _found(hit: Hit, against: str) -> FoundBullet:
         id=bullet.id,
         text=quoted(bullet, TEXT),
         kind=bullet.kind,
-        scope=shown_text(bullet.scope, NAME),
+        scope=safe_line(bullet.scope, NAME),
         rel=round(hit.relevance, 3),
         score=round(bullet.score, 3),
         helped=bullet.helpful,
@@ -281,8 +282,8 @@ def _about(event: Event) -> str:
     data: Mapping[str, Any] = event.data
     if event.type == "feedback":
         verdict = "helpful" if data["helpful"] else "harmful"
-        return shown_text(f"{verdict}, by {data.get('source', 'explicit')}: {data.get('note', '')}".rstrip(": "), NAME)
-    return shown_text(str(data.get("reason", "")), NAME)
+        return safe_line(f"{verdict}, by {data.get('source', 'explicit')}: {data.get('note', '')}".rstrip(": "), NAME)
+    return safe_line(str(data.get("reason", "")), NAME)
 
 
 def _when(at: float) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
+from acemem.memory.cleantext import escape_markers, one_line
 from acemem.memory.models import SECTIONS, Bullet
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe_line
 
 LINE_LIMIT = 400
 # What is escaped, or in a code span, imports nothing.
@@ -118,7 +118,7 @@ def _heading(section: str) -> str:
 
 
 def _line(rule: Bullet, style: Style) -> str:
-    text = _without_imports(escape_markers(one_line(redact(clean(rule.text))[0], LINE_LIMIT)))
+    text = _without_imports(safe_line(rule.text, LINE_LIMIT))
     remark = (style.remarks or {}).get(rule.id, "")
     if remark:
         text += f" ({escape_markers(one_line(remark, LINE_LIMIT))})"

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.context import block
 from acemem.memory.context.magic_header import is_magic_doc
 from acemem.memory.context.sections import find_section, has_section, own_end, sections, split_heading
 from acemem.memory.errors import BadInput, UsageError
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 from acemem.memory.scope import Project
 
 ChangeType = Literal["create", "append", "update"]
@@ -47,7 +46,7 @@ def safe_content(text: str) -> str:
 
     Raises UsageError for one without a word, or one that is too long.
     """
-    content = escape_markers(redact(clean(text))[0]).strip("\r\n")
+    content = safe(text).strip("\r\n")
     if not content.strip():
         raise UsageError("a change needs some text")
     if len(content) > CONTENT_CHARS:

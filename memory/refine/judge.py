@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
+from acemem.memory.cleantext import clean, one_line
 from acemem.memory.errors import ModelError
 from acemem.memory.home import Home
 from acemem.memory.ledger import text_hash
 from acemem.memory.redaction.redaction import redact
 from acemem.memory.refine.duplicates import Apart
+from acemem.memory.safe_text import safe
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -158,9 +159,7 @@ def _prompt(pair: Apart) -> str:
     from acemem.memory.learn.model.agents import as_task
 
     first, second = sorted((pair.a.text, pair.b.text))  # the order in which they are stored must not matter
-    said = "\n".join(
-        f"{name}: {escape_markers(redact(clean(text))[0])}" for name, text in (("A", first), ("B", second))
-    )
+    said = "\n".join(f"{name}: {safe(text)}" for name, text in (("A", first), ("B", second)))
     return f"<mem statements>\n{said}\n</mem>\n{as_task('Say whether A and B are one statement.')}"
 
 

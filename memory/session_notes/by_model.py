@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.errors import ModelError
 from acemem.memory.home import Home
 from acemem.memory.learn.model.agents import RETRIES, TIMEOUT, asked_of
 from acemem.memory.learn.model.chunks import Chunk, Chunking, chunks_of
 from acemem.memory.learn.model.providers import open_model, reason
 from acemem.memory.learn.model.spending import Budget, LimitReached, Limits
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 from acemem.memory.session_notes.note import SECTIONS, Note, Statement, of_sections
 from acemem.memory.session_notes.offline import headed
-from acemem.memory.session_notes.telling import safe
+from acemem.memory.session_notes.telling import quotable
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.injected import without_restated
 
@@ -100,7 +99,7 @@ def model_note(home: Home, session: Session, model: str | Model, offline: Note) 
     if not any(told.values()):
         return _unwritten(home, offline, name, "none of its statements is shown by the log")
     remark = f"{lost} statements left out that the log does not show" if lost else None
-    note = Note("", "", of_sections(told), by=safe(name), remark=remark)
+    note = Note("", "", of_sections(told), by=quotable(name), remark=remark)
     return headed(session, note).budgeted(home.settings.extract_chars_per_token)
 
 
@@ -134,7 +133,7 @@ def _as_json(answer: NoteAnswer) -> str:
 
 def _unwritten(home: Home, offline: Note, name: str, why: str) -> Note:
     """The note by the rules, saying why it is not the model's."""
-    remark = f"the model {safe(name)} was asked and failed: {' '.join(safe(why).split())}"
+    remark = f"the model {quotable(name)} was asked and failed: {' '.join(quotable(why).split())}"
     return replace(offline, remark=remark).budgeted(home.settings.extract_chars_per_token)
 
 
@@ -148,7 +147,7 @@ def _checked(answer: NoteAnswer, chunks: Sequence[Chunk]) -> tuple[dict[str, lis
             texts = texts[::-1]
         kept = []
         for place, text in enumerate(texts):
-            text = " ".join(escape_markers(redact(clean(text))[0]).split())
+            text = " ".join(safe(text).split())
             exact = (first or second for first, second in _EXACT.findall(text))
             if not text or any(_flat(words) not in shown for words in exact):
                 lost += 1

@@ -15,7 +15,7 @@ from acemem.memory.learn.offline.outcomes import error_line
 from acemem.memory.learn.offline.wording import stems
 from acemem.memory.session_notes.note import SECTION_TOKENS, Note, Statement, of_sections
 from acemem.memory.session_notes.requests import asks, current_state, task
-from acemem.memory.session_notes.telling import Telling, counted, moment, safe
+from acemem.memory.session_notes.telling import Telling, counted, moment, quotable
 from acemem.memory.session_notes.work import commits, files, names_of_changed, results, workflow
 from acemem.memory.sessions.event import Session, SessionEvent
 from acemem.memory.sessions.injected import without_restated
@@ -51,7 +51,7 @@ def offline_note(session: Session, chars_per_token: float = 4.0) -> Note:
 def headed(session: Session, note: Note) -> Note:
     """The note with what its heading says of the session."""
     times = [event.ts for event in session.events if event.ts is not None]
-    short = (" ".join(safe(text or "").split())[:200] for text in (session.id, session.cwd, session.git_branch))
+    short = (" ".join(quotable(text or "").split())[:200] for text in (session.id, session.cwd, session.git_branch))
     name, folder, branch = short
     return Note(
         session=name,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.learn.offline import command as shell
 from acemem.memory.learn.offline.conversation import Conversation, Step
 from acemem.memory.learn.offline.outcomes import error_line, looks_failed
 from acemem.memory.learn.offline.wording import clipped, near_paths, own_words, plain
 from acemem.memory.models import iso
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 from acemem.memory.session_notes.note import Statement
 from acemem.memory.sessions.bounds import shorten
 from acemem.memory.sessions.event import SessionEvent
@@ -25,9 +24,9 @@ _NAMED = re.compile(r"(?:Error|Exception)\b|\berror\b.*:|\bfail(?:ed|ure)?\b|\bf
 _LEAST = 80  # characters of a quotation, however little room there is
 
 
-def safe(text: str) -> str:
+def quotable(text: str) -> str:
     """A text from a log without what cannot be seen, secrets, and marks of our own, the user's quotation marks too."""
-    return escape_markers(redact(clean(text))[0]).replace("“", '"').replace("”", '"')
+    return safe(text).replace("“", '"').replace("”", '"')
 
 
 def moment(at: float | None) -> str:
@@ -88,7 +87,7 @@ class Telling:
 
     def near(self, text: str) -> str:
         """A path or a command as seen from the session's folder, in Markdown code."""
-        return f"`{clipped(safe(near_paths(text, self.talk.session.cwd)), NAME).replace('`', chr(39))}`"
+        return f"`{clipped(quotable(near_paths(text, self.talk.session.cwd)), NAME).replace('`', chr(39))}`"
 
     def command(self, step: Step) -> str:
         """What a step ran, or which tool it called with what."""
@@ -96,15 +95,15 @@ class Telling:
             return self.near(shell.shown(step.command) or step.command)
         about = step.path or next((v for key in _ABOUT if isinstance(v := step.args.get(key), str) and v), "")
         name = self.near(step.event.tool or "a tool")
-        return f"{name} on {self.near(clipped(safe(about), _SHORT))}" if about else name
+        return f"{name} on {self.near(clipped(quotable(about), _SHORT))}" if about else name
 
     def goal(self, command: str) -> str:
         """What a command is for; of one that carries its own program, only what runs it."""
         goal = shell.goal(command)
-        return self.near(f"{shell.program(command)} …" if shell.is_inline(goal) else clipped(safe(goal), _SHORT))
+        return self.near(f"{shell.program(command)} …" if shell.is_inline(goal) else clipped(quotable(goal), _SHORT))
 
     def _quoted(self, text: str, limit: int) -> str:
         if limit <= ONE_LINE:
-            return clipped(safe(text), limit)
-        text = "\n".join(line.rstrip() for line in safe(text).strip().split("\n") if line.strip())
+            return clipped(quotable(text), limit)
+        text = "\n".join(line.rstrip() for line in quotable(text).strip().split("\n") if line.strip())
         return shorten(text, max(min(limit, self.longest), _LEAST))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
+from acemem.memory.cleantext import clean, one_line
 from acemem.memory.context.magic_header import MagicHeader
 from acemem.memory.errors import ModelError
 from acemem.memory.home import Home
@@ -21,6 +21,7 @@ from acemem.memory.learn.model.agents import RETRIES, TIMEOUT, as_task
 from acemem.memory.learn.model.providers import open_model, reason
 from acemem.memory.learn.model.spending import Budget, LimitReached, Limits
 from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -140,7 +141,7 @@ def _prompt(document: Document, wishes: Sequence[Wish], header: MagicHeader | No
         ],
         "lessons": list(lessons.values()),
     }
-    told = escape_markers(redact(clean(json.dumps(data, ensure_ascii=False, indent=1)))[0])
+    told = safe(json.dumps(data, ensure_ascii=False, indent=1))
     return f"<mem document>\n{told}\n</mem>\n{as_task('Answer with the changes to this document.')}"
 
 

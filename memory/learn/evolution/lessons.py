@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
+from acemem.memory.cleantext import one_line
 from acemem.memory.context.drift import contradictions
 from acemem.memory.context.proposals import Proposal, preview, proposals_of, standing_decision
 from acemem.memory.context.repository import Repository
@@ -18,8 +18,8 @@ from acemem.memory.insight import Kind
 from acemem.memory.learn.synthesis.acceptance import State, statements_of
 from acemem.memory.learn.synthesis.likeness import Likeness
 from acemem.memory.models import Bullet
-from acemem.memory.redaction.redaction import redact
 from acemem.memory.refine.conflicts import open_conflicts
+from acemem.memory.safe_text import safe
 from acemem.memory.scope import GLOBAL, Project
 
 LONGEST = 500  # characters of a line in a living file
@@ -83,7 +83,7 @@ def of_file(home: Home, path: Path) -> list[Proposal]:
 
 def as_line(text: str) -> str:
     """A bullet's words as one line of a file: clean, without secrets, and without what Markdown takes for a block."""
-    line = one_line(escape_markers(redact(clean(text))[0]), LONGEST)
+    line = one_line(safe(text), LONGEST)
     return f"\\{line}" if _BLOCK_START.match(line) else line
 
 

@@ -6,10 +6,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from acemem.memory.cleantext import clean, escape_markers
+from acemem.memory.cleantext import escape_markers
 from acemem.memory.learn.model.answer import Answer, schema_size, skip_plugins
 from acemem.memory.learn.model.chunks import Chunk
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -123,4 +123,4 @@ def extraction_agent(focus: str | None = None) -> Agent[None, Answer]:
 
 
 def _own(focus: str) -> str:
-    return " ".join(escape_markers(redact(clean(focus))[0]).split())
+    return " ".join(safe(focus).split())

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.config import Settings
 from acemem.memory.errors import UsageError
 from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 from acemem.memory.sessions.bounds import shorten
 from acemem.memory.sessions.event import Session, SessionEvent
 
@@ -145,12 +145,12 @@ def _speaker(event: SessionEvent, interactive: bool) -> str:
         return "program that gave the task"
     label = _SPEAKERS.get(event.kind, event.kind)
     if event.kind in ("call", "result"):
-        label = f"{label} {_safe(event.tool or 'a tool')}"
+        label = f"{label} {safe(event.tool or 'a tool')}"
     return f"{label} (failed)" if event.error else label
 
 
 def _shown(event: SessionEvent, output: int) -> str:
-    text = _safe(event.text)
+    text = safe(event.text)
     if event.kind == "result":
         text = shorten(text, output)
     if event.args and event.kind != "result":
@@ -161,15 +161,11 @@ def _shown(event: SessionEvent, output: int) -> str:
     return _HEADING.sub(" ", text)
 
 
-def _safe(text: str) -> str:
-    return escape_markers(redact(clean(text))[0])
-
-
 def _safe_all(value: Any) -> Any:
     if isinstance(value, str):
-        return _safe(value)
+        return safe(value)
     if isinstance(value, dict):
-        return {_safe(str(key)): _safe_all(item) for key, item in value.items()}
+        return {safe(str(key)): _safe_all(item) for key, item in value.items()}
     return [_safe_all(item) for item in value] if isinstance(value, list) else value
 
 

@@ -11,8 +11,9 @@ from acemem.memory.insight import Kind
 from acemem.memory.learn.model.agents import RETRIES, TIMEOUT, as_task
 from acemem.memory.learn.model.answer import skip_plugins
 from acemem.memory.learn.synthesis.ground import Ground
-from acemem.memory.learn.synthesis.traces import Shown, safe, trace
+from acemem.memory.learn.synthesis.traces import Shown, trace
 from acemem.memory.models import Bullet, iso
+from acemem.memory.safe_text import safe
 from acemem.memory.scope import GLOBAL
 from acemem.memory.sessions.event import Session
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
 from acemem.memory.context.changes import Change, applied, target_path
 from acemem.memory.context.proposals import Proposal, proposals_of
 from acemem.memory.errors import AcememError
@@ -22,8 +21,8 @@ from acemem.memory.learn.synthesis.placing import Place, place_of
 from acemem.memory.learn.synthesis.quotes import Records
 from acemem.memory.learn.synthesis.rewriting import Edit, Unwritable, rewritten, telling
 from acemem.memory.models import Bullet
-from acemem.memory.redaction.redaction import redact
 from acemem.memory.refine.conflicts import Conflict, open_conflicts
+from acemem.memory.safe_text import safe_line
 from acemem.memory.scope import GLOBAL
 from acemem.scoring.lifecycle import should_demote
 
@@ -222,7 +221,7 @@ class _Work:
 
 def line_of(bullet: Bullet) -> str:
     """A bullet's words as they stand in a context file."""
-    return escape_markers(one_line(redact(clean(bullet.text))[0], LINE_CHARS))
+    return safe_line(bullet.text, LINE_CHARS)
 
 
 def _unfit(bullet: Bullet) -> str | None:

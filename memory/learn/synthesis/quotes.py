@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
+from acemem.memory.cleantext import one_line
 from acemem.memory.context.proposals import Quote
 from acemem.memory.errors import BadInput
 from acemem.memory.insight import Source
 from acemem.memory.models import Bullet
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 from acemem.memory.sessions import catalog
 from acemem.memory.sessions.event import EventKind, SessionEvent
 
@@ -81,4 +81,4 @@ def _words(event: SessionEvent) -> str:
     if event.kind == "call":
         command = next((event.args[key] for key in ("command", "cmd", "script") if key in event.args), "")
         text = command if isinstance(command, str) else ""
-    return one_line(escape_markers(redact(clean(text))[0]), QUOTE_CHARS)
+    return one_line(safe(text), QUOTE_CHARS)

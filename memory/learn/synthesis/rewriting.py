@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from acemem.memory.cleantext import clean, escape_markers
 from acemem.memory.context.changes import Change, applied
 from acemem.memory.context.proposals import section_digest
 from acemem.memory.context.sections import Section, find_section, sections
 from acemem.memory.learn.synthesis.files import ContextFile
 from acemem.memory.models import Bullet
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 
 
 class Unwritable(Exception):
@@ -47,7 +46,7 @@ def rewritten(file: ContextFile, edits: Sequence[Edit], added: Sequence[str], he
     base = section_digest(file.document, heading)
     section = find_section(text, heading)
     kept = text[section.body : section.end].replace("\r\n", "\n")
-    if escape_markers(redact(clean(kept))[0]) != kept:
+    if safe(kept) != kept:
         raise Unwritable("its section holds a comment, a secret or an invisible sign")
     for edit in sorted(edits, key=lambda edit: -edit.start):
         put = f"{edit.put}{newline}" if edit.put else ""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acemem.memory.cleantext import clean, escape_markers, one_line
+from acemem.memory.cleantext import one_line
 from acemem.memory.learn.offline import command as shell
 from acemem.memory.learn.offline.conversation import Conversation, Step
-from acemem.memory.redaction.redaction import redact
+from acemem.memory.safe_text import safe
 from acemem.memory.sessions.bounds import shorten
 from acemem.memory.sessions.event import Session
 from acemem.memory.sessions.injected import without_restated
@@ -107,8 +107,3 @@ def _told(step: Step, between: list[Step], cure: Step | None) -> Failure:
 def _call(step: Step) -> str:
     words = step.command or " ".join(part for part in (step.event.tool or "a tool", step.path) if part)
     return one_line(safe(words), COMMAND_CHARS)
-
-
-def safe(text: str) -> str:
-    """Text of a log as a model may see it."""
-    return escape_markers(redact(clean(text))[0])
