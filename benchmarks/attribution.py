@@ -210,7 +210,7 @@ def _words(text: str) -> frozenset[str]:
 def _ingested(receipts: list[Shown], logs: list[Path], home: Path) -> Marks:
     """The marks that a real ingest leaves in a real home."""
     from acemem import Memory
-    from acemem.memory.attribution.uses import prompt_hash
+    from acemem.memory.fingerprint import fingerprint
     from acemem.memory.models import SECTIONS, Draft
 
     home.mkdir(parents=True)
@@ -233,7 +233,7 @@ def _ingested(receipts: list[Shown], logs: list[Path], home: Path) -> Marks:
                 for rank, rule in enumerate(shown.rules, 1)
             ]
             data = {"receipt": f"r{number:08x}", "agent": shown.agent, "hits": hits}
-            data["prompt_hash"] = prompt_hash(shown.prompt)
+            data["prompt_hash"] = fingerprint(shown.prompt)
             memory.keep_receipt(Draft("receipt", session=shown.session, data=data))
         memory.ingest(logs)
         events = [event for event in memory.home.ledger.events("feedback") if event.session]

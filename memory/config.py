@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from acemem.memory.errors import StoreError, UsageError
+from acemem.memory.scope import make_home
 
 FILE_NAME = "config.toml"
 _TRUTHS = {"true": True, "false": False}
@@ -145,7 +146,7 @@ def save(home: Path, name: str, value: Any) -> Any:
     target[key] = value
     fresh = path.with_suffix(f".{os.getpid()}.new")
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_home(home)
         fresh.write_text(tomlkit.dumps(document), "utf-8")
         os.replace(fresh, path)
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import Any
 
 from acemem.memory.errors import StoreError
 from acemem.memory.schema import migrate
+from acemem.memory.scope import make_home
 
 BUSY_SECONDS = 30.0
 BATCH = 500  # ids per query; SQLite's limit on variables is far higher everywhere
@@ -22,7 +23,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         with self._told():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_home(path.parent)
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")

@@ -13,6 +13,7 @@ from acemem.memory.config import Settings, load
 from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.ledger import Ledger
 from acemem.memory.models import Bullet
+from acemem.memory.scope import make_home
 from acemem.memory.searchable import searchable_text
 from acemem.scoring.effectiveness import Weights
 
@@ -126,7 +127,7 @@ class Home:
 
         path = self.path / "ingest.lock"
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_home(self.path)
             with FileLock(path, timeout=wait):
                 yield
         except Timeout:

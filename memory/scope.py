@@ -23,6 +23,11 @@ def home_directory(explicit: str | Path | None, environ: Mapping[str, str]) -> P
     return Path(platformdirs.user_data_dir("acemem", appauthor=False))
 
 
+def make_home(home: Path) -> None:
+    """Makes the store's home, for its owner alone: it will hold what sessions said. Raises OSError."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A project: the root of its checkout, or the bare directory where there is none.

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.scope import make_home
+
 FOLDER = "spool"
 # Moments at which a log is worth reading: a turn or a session ended, older records are about to be summed up, a tool
 # failed and what follows may show the fix.
@@ -37,7 +39,7 @@ class Spool:
 
     def leave(self, note: Note, at_ns: int) -> None:
         """Writes a note down; `at_ns` is now in nanoseconds, and orders the notes. Raises OSError."""
-        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_home(self.folder.parent)
         self.folder.mkdir(exist_ok=True)
         name = f"{at_ns:020d}-{os.getpid()}"
         fresh = self.folder / f".{name}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from acemem.memory.embedders.base import Fingerprint
 from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.models import Bullet
+from acemem.memory.scope import make_home
 from acemem.memory.searchable import searchable_text
 from acemem.memory.words import words
 
@@ -78,7 +79,7 @@ class Store:
         if self._lock is None:
             self._lock = FileLock(self._lock_path)
         try:
-            self._lock_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_home(self._lock_path.parent)
             with self._lock.acquire(timeout=wait):
                 yield
         except Timeout:

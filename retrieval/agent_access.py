@@ -77,9 +77,9 @@ class AgentAccess:
         The receipt has the session's name where there is one. Where there is none it is evidence of nothing, but marks
         can refer to it, `mem why` explains it, and a log that names it can be joined with it.
         """
+        from acemem.memory.fingerprint import fingerprint
         from acemem.retrieval.contested import opponents, visible_conflicts, without_losers
         from acemem.retrieval.injection import receipt
-        from acemem.retrieval.protocols import fingerprint
         from acemem.retrieval.search import search
 
         hits = search(self.home, query, self.reach, k=k, kind=kind)

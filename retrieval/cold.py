@@ -20,11 +20,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.function_words import ENGLISH
 from acemem.memory.scope import GLOBAL, Project
 from acemem.retrieval import frame, recent
 from acemem.retrieval.daemon.launch import launch
-from acemem.retrieval.protocols import ANSWERED, Call, caller_of, fingerprint, printed, protocol_of, read
+from acemem.retrieval.protocols import ANSWERED, Call, caller_of, printed, protocol_of, read
 
 SNAPSHOT = "cold.db"
 RECEIPTS = "receipts"  # the folder where receipts wait for the next daemon

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.home import Home
 from acemem.memory.models import Draft, Event, iso
 from acemem.memory.refine.guards import keeps_apart
@@ -15,7 +16,7 @@ from acemem.retrieval.contested import Contest, Lot, together, visible_conflicts
 from acemem.retrieval.diversity import at_most
 from acemem.retrieval.frame import HEADING, fitting, framed, left_within
 from acemem.retrieval.holdout import withheld_from
-from acemem.retrieval.protocols import PROTOCOLS, Protocol, fingerprint
+from acemem.retrieval.protocols import PROTOCOLS, Protocol
 from acemem.retrieval.quotation import quoted
 from acemem.retrieval.ranking import Hit
 from acemem.retrieval.recent import Recent, recent

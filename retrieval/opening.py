@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.home import Home
 from acemem.memory.models import Bullet
 from acemem.memory.refine.conflicts import open_conflicts
@@ -21,7 +22,7 @@ from acemem.retrieval.frame import (
     note_lines,
 )
 from acemem.retrieval.injection import Injection, receipt, receipts_of, render
-from acemem.retrieval.protocols import Call, fingerprint
+from acemem.retrieval.protocols import Call
 from acemem.retrieval.ranking import Hit, worth_of
 from acemem.retrieval.recent import RESETS, shown_before
 from acemem.retrieval.search import Reach

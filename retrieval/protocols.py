@@ -5,7 +5,6 @@ Standard library only: the warm and the cold path read and speak by this one tab
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from acemem.memory.errors import BadInput, UsageError
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.spool import Note
 
 Moment = Literal["session-start", "prompt", "tool-failure", "pre-compact", "stop", "session-end"]
@@ -24,7 +24,6 @@ CHARS_LIMIT = 9_500  # of a text as JSON; agents cut off, or move to a file, wha
 CODEX_LIMIT = 9_500  # bytes; Codex moves to a file what it takes for more than 2,500 tokens, at four bytes each
 COMMAND_CHARS = 4_000  # of a command: what is longer carries a program or a file
 ARGUMENT_CHARS = 200  # of one argument of a tool that is no shell
-PIECE = 1 << 20  # characters that are encoded at once
 CODE_WITHIN = 300  # characters at the beginning and at the end of an output in which its envelope names an exit code
 LONGEST_PATH, LONGEST_NAME = 4_095, 255  # bytes of a path, and of a name in it, that any system takes
 LONGEST_ID = 200  # characters of a session's id: every receipt holds it
@@ -300,14 +299,6 @@ def from_payload(protocol: Protocol, name: str, own: Own, data: Mapping[str, Any
         log=_log(protocol, name, own, data, folder) if tells_log else None,
         turn=_turn(own, data),
     )
-
-
-def fingerprint(text: str) -> str:
-    """What a receipt holds of the words that it is the answer to."""
-    digest = hashlib.sha256()
-    for at in range(0, len(text), PIECE):
-        digest.update(text[at : at + PIECE].encode("utf-8", "replace"))
-    return digest.hexdigest()[:16]
 
 
 def _text(data: Mapping[str, Any], *names: str) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.home import Home
 from acemem.memory.insight import Kind
 from acemem.retrieval.contested import Lot, together, visible_conflicts, without_losers
 from acemem.retrieval.frame import NOT_AGAIN, REMEDIES, REMEDY_HEADING
 from acemem.retrieval.injection import Injection, budget_of, receipt, receipts_of, render
-from acemem.retrieval.protocols import Call, fingerprint
+from acemem.retrieval.protocols import Call
 from acemem.retrieval.ranking import Hit
 from acemem.retrieval.recent import failures
 from acemem.retrieval.search import Reach, search

@@ -11,7 +11,7 @@ import click
 from acemem.cli.options import inherited
 from acemem.cli.output import abandon_stdout
 from acemem.memory.errors import AcememError
-from acemem.memory.scope import home_directory
+from acemem.memory.scope import home_directory, make_home
 
 LOG_NAME = "hook.log"
 LOG_BYTES = 200_000  # then it becomes hook.log.1, and that of before goes
@@ -101,7 +101,7 @@ def _log(home: str | None, line: str) -> None:
 
     try:
         log = home_directory(home, os.environ) / LOG_NAME
-        log.parent.mkdir(parents=True, exist_ok=True)
+        make_home(log.parent)
         if log.is_file() and log.stat().st_size > LOG_BYTES:
             os.replace(log, log.with_suffix(".log.1"))
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -13,6 +13,7 @@ from typing import Any
 
 from acemem.memory.errors import StoreError
 from acemem.memory.models import iso
+from acemem.memory.scope import make_home
 
 FOLDER = "installs"
 ABSENT = "absent"
@@ -65,7 +66,8 @@ class Records:
             "seconds": record.at,
         }
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_home(self.folder.parent)
+            self.folder.mkdir(exist_ok=True)
             # Settings may hold secrets: the file that mkstemp makes is for its owner alone.
             handle, name = tempfile.mkstemp(dir=self.folder, suffix=UNFINISHED)
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -105,28 +106,16 @@ class Review(App[None]):
     def action_accept(self) -> None:
         """Writes the chosen change into its file."""
         proposal = self._chosen()
-        if proposal is None:
-            return
-        try:
-            accept(self._home, proposal, self._words.get(proposal.id))
-        except AcememError as error:
-            self._say(str(error))
-            return
-        self.accepted += 1
-        self._done(proposal, f"accepted {proposal.id}: {proposal.target_file} has it")
+        if proposal is not None and self._decided(lambda: accept(self._home, proposal, self._words.get(proposal.id))):
+            self.accepted += 1
+            self._done(proposal, f"accepted {proposal.id}: {proposal.target_file} has it")
 
     def action_reject(self) -> None:
         """Notes that the chosen change is not wanted."""
         proposal = self._chosen()
-        if proposal is None:
-            return
-        try:
-            reject(self._home, proposal)
-        except AcememError as error:
-            self._say(str(error))
-            return
-        self.rejected += 1
-        self._done(proposal, f"rejected {proposal.id}")
+        if proposal is not None and self._decided(lambda: reject(self._home, proposal)):
+            self.rejected += 1
+            self._done(proposal, f"rejected {proposal.id}")
 
     def action_edit(self) -> None:
         """Lets the person change the words before accepting them."""
@@ -145,6 +134,15 @@ class Review(App[None]):
     def _chosen(self) -> Proposal | None:
         at = self.query_one(ListView).index
         return self._open[at] if at is not None and at < len(self._open) else None
+
+    def _decided(self, decide: Callable[[], object]) -> bool:
+        """Whether a decision could be noted; else the person reads why not."""
+        try:
+            decide()
+        except AcememError as error:
+            self._say(str(error))
+            return False
+        return True
 
     def _done(self, proposal: Proposal, what: str) -> None:
         view = self.query_one(ListView)

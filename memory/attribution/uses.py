@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from acemem.memory.attribution.citations import citations
 from acemem.memory.attribution.traces import Trace, traces
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.learn.offline.conversation import Conversation
 from acemem.memory.models import Bullet, Event
 from acemem.memory.showings import shown_in
@@ -40,7 +40,7 @@ def shown_at(talk: Conversation, receipts: Sequence[Event]) -> dict[str, int]:
     Receipts must be in the order in which they were written.
     """
     prompts = [at for at, event in enumerate(talk.events) if event.kind in ("human", "plan")]
-    hashes = {at: prompt_hash(talk.events[at].text) for at in prompts}
+    hashes = {at: fingerprint(talk.events[at].text) for at in prompts}
     first: dict[str, int] = {}
     last = -1
     for receipt in receipts:
@@ -73,17 +73,12 @@ def _beside_prompts(talk: Conversation, receipt: Event, last: int) -> int:
         for step in talk.finished
         if step.failed
         and step.ended > last
-        and prompt_hash(" ".join(step.command.split())) == receipt.data.get("prompt_hash")
+        and fingerprint(" ".join(step.command.split())) == receipt.data.get("prompt_hash")
     ]
     in_time = [at for at in failed if (talk.events[at].ts or receipt.at) <= receipt.at + _WRITTEN_LATER]
     if in_time:
         return in_time[-1]
     return before[-1] if before else failed[0] if failed else len(talk.events)
-
-
-def prompt_hash(prompt: str) -> str:
-    """What a receipt holds of the prompt, or of the command that failed."""
-    return hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def uses(talk: Conversation, bullets: Mapping[str, Bullet], shown: Mapping[str, int]) -> list[Used]:

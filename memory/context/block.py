@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from acemem.memory.errors import BadInput, StoreError
+from acemem.memory.process import is_alive
 
 BEGIN = b"<!-- mem:begin managed by acemem: edits between these markers are overwritten -->"
 END = b"<!-- mem:end -->"
@@ -90,21 +90,9 @@ def _clear_away(target: Path, fresh: Path) -> None:
             rest = target.parent / name
             with suppress(OSError):
                 old = fresh.stat().st_mtime - rest.stat().st_mtime > ABANDONED
-                if old or _is_gone(name.removeprefix(f".{target.name}.").split("-")[0]):
+                writer = name.removeprefix(f".{target.name}.").split("-")[0]
+                if old or (writer.isascii() and writer.isdigit() and not is_alive(int(writer))):
                     rest.unlink()
-
-
-def _is_gone(process: str) -> bool:
-    """Whether the process with this number has ended; what is no number tells nothing."""
-    if not (process.isascii() and process.isdigit()) or sys.platform == "win32":
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):  # somebody else's, or no number of a process
-        pass
-    return False
 
 
 def _newline(text: bytes, otherwise: bytes) -> bytes:

@@ -155,11 +155,9 @@ def _lacking(
 
 
 def _versions(text: str, repository: Repository) -> Iterator[Contradiction]:
-    aliases = {"node.js": "node", "nodejs": "node", "golang": "go"}
     for clause in _clauses(text, _RELATIVE):
         for name, stated in _VERSION.findall(clause):
-            key = aliases.get(name.lower(), name.lower())
-            pins = repository.versions.get(key, [])
+            pins = repository.pins(name)
             spans = [span for pin in pins if (span := span_of(pin.spec)) is not None]
             if not pins or len(spans) < len(pins):
                 continue

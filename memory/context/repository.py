@@ -20,6 +20,7 @@ _JUSTFILES = ("justfile", "Justfile", ".justfile")
 _TARGET = re.compile(r"^([A-Za-z0-9][^\s:=#$%]*(?:[ \t]+[A-Za-z0-9][^\s:=#$%]*)*)[ \t]*::?(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:=\n]*+:(?!=)", re.MULTILINE)
 _ALIAS = re.compile(r"^alias\s+([\w-]+)", re.MULTILINE)
+_SYNONYMS = {"node.js": "node", "nodejs": "node", "golang": "go"}
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^;#]*)")
 
 
@@ -58,6 +59,10 @@ class Repository:
         return frozenset(
             "/".join(parts[at:]) for name in self.files for parts in [name.split("/")] for at in range(len(parts))
         )
+
+    def pins(self, name: str) -> list[Pinned]:
+        """What the manifests say of the version of a thing, also as people write what manifests call otherwise."""
+        return self.versions.get(_SYNONYMS.get(name.lower(), name.lower()), [])
 
     @property
     def is_known(self) -> bool:

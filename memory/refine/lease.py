@@ -19,6 +19,8 @@ from pathlib import Path
 from acemem.memory.errors import StoreBusy, StoreError
 from acemem.memory.home import Home
 from acemem.memory.models import iso
+from acemem.memory.process import is_alive
+from acemem.memory.scope import make_home
 
 FILE_NAME = "refine.lease"
 LOST_AFTER = 900.0  # seconds without a sign of life; there is one at every step, the longest takes a few minutes
@@ -39,7 +41,7 @@ class Lease:
         """Whether nobody stands behind it any more."""
         if not abs(now - self.renewed) < LOST_AFTER:  # a clock that was far ahead is no sign of life either
             return True
-        return self.host == socket.gethostname() and not _is_alive(self.pid)
+        return self.host == socket.gethostname() and not is_alive(self.pid)
 
 
 @contextmanager
@@ -112,22 +114,10 @@ def _locked(path: Path) -> Iterator[None]:
 
     lock = path.with_suffix(".lock")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_home(path.parent)
         with FileLock(lock, timeout=LOCK_SECONDS):
             yield
     except Timeout:
         raise StoreBusy(f"{lock} has been held for {LOCK_SECONDS:.0f} s; try again") from None
     except OSError as error:
         raise StoreError(f"cannot use {lock}: {error.strerror or error}; see who may write there") from error
-
-
-def _is_alive(pid: int) -> bool:
-    if os.name == "nt":  # where signal 0 would end the process; there only the time tells
-        return True
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return pid > 0

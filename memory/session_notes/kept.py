@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from acemem.memory.scope import make_home
 from acemem.memory.session_notes.note import Note, note_from
 
 FOLDER = "session-notes"
@@ -104,7 +105,8 @@ def all_kept(home: Path) -> list[Reading]:
 def keep(home: Path, reading: Reading) -> None:
     """Writes it down, readable for the user alone; whoever reads sees the old one or the new one. Raises OSError."""
     folder = home / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    make_home(home)
+    folder.mkdir(exist_ok=True)
     with suppress(OSError):  # where the file system knows no modes
         folder.chmod(0o700)
     target = folder / _name(reading.session)

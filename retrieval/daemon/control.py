@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from acemem.memory.errors import StoreError
+from acemem.memory.scope import make_home
 from acemem.retrieval import call
 from acemem.retrieval.daemon import lock
 from acemem.retrieval.daemon.address import Address, published
@@ -59,7 +60,7 @@ def start(home: Path, folder: Path) -> dict[str, Any]:
 
     Raises StoreError when it does not come up.
     """
-    home.mkdir(parents=True, exist_ok=True)
+    make_home(home)
     (home / FAILED).unlink(missing_ok=True)  # whoever asks by hand wants it tried
     until = time.monotonic() + START_SECONDS
     while (found := status(home))["state"] != "running":

@@ -37,7 +37,6 @@ BELONGS = 0.45  # how far from "unrelated" to "the same in other words" a fact m
 FROM_REPOSITORY = 0.9  # confidence in what a manifest or the tree of files says
 HANDLED = "magic docs"  # the store's fact: by file, the last read that was followed by a look
 _PINNED = re.compile(r"(?:===?|=|\^|~=?|>=)?\s*v?(\d+(?:\.\d+)*)")
-_ALIASES = {"node.js": "node", "nodejs": "node", "golang": "go"}  # as people write what manifests call otherwise
 _DIGITS = re.compile(r"\d+(?:\.\d+)*$")
 
 
@@ -219,7 +218,7 @@ def _right(wrong: Contradiction, repository: Repository) -> tuple[str, str] | No
         return (wrong.named, moved[0]) if len(moved) == 1 else None
     if wrong.sort == "version":
         name, _, stated = wrong.named.rpartition(" ")
-        pins = repository.versions.get(_ALIASES.get(name.lower(), name.lower()), [])
+        pins = repository.pins(name)
         found = {match[1] for pin in pins if (match := _PINNED.fullmatch(pin.spec.strip()))}
         if len(found) == 1 and len(pins) == 1 and _DIGITS.fullmatch(stated):
             parts = found.pop().split(".")

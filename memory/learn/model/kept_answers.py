@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from acemem.memory.errors import StoreError
+from acemem.memory.scope import make_home
 
 FILE_NAME = "answers.db"
 KEPT_FOR = 180 * 86_400  # seconds; by then the log is read, or gone; marks of read logs stay
@@ -28,7 +29,7 @@ class KeptAnswers:
         self._path = ":memory:" if home is None else str(home / FILE_NAME)
         try:
             if home is not None:
-                home.mkdir(parents=True, exist_ok=True)
+                make_home(home)
             self._connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
         except (sqlite3.Error, OSError) as error:
             raise self._trouble(error) from error

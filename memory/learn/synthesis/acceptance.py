@@ -14,6 +14,7 @@ from typing import Any
 
 from acemem.memory.context.proposals import Proposal, proposals_of
 from acemem.memory.home import Home
+from acemem.memory.learn.synthesis.files import ENDING_ID
 from acemem.memory.learn.synthesis.likeness import Likeness
 from acemem.memory.models import Draft
 from acemem.memory.scope import GLOBAL, Project
@@ -21,7 +22,6 @@ from acemem.memory.sessions.event import Session
 from acemem.scoring.acceptance import acceptance_rate, threshold
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
-_ID = re.compile(r"(?<!\s)\s*+\[mem:[0-9a-z]+\]\s*+$")
 _TOLD = {"open": "waits for review as", "accepted": "was accepted as", "rejected": "was rejected as"}
 
 
@@ -136,7 +136,7 @@ def statements_of(proposal: Proposal) -> tuple[str, ...]:
 
 def bare(line: str) -> str:
     """A line of a context file without the mark of its list and the id of its bullet."""
-    return _ID.sub("", _MARK.sub("", line)).strip()
+    return ENDING_ID.sub("", _MARK.sub("", line)).strip()
 
 
 def run_draft(project: Project, synthesizer: str, sessions: Sequence[Session], proposals: Sequence[str]) -> Draft:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from acemem.memory.learn.synthesis.asking import (
     material,
     synthesis_agent,
 )
+from acemem.memory.learn.synthesis.files import ENDING_ID
 from acemem.memory.learn.synthesis.ground import Dropped, Ground, Synthesis
 from acemem.memory.learn.synthesis.quotes import QUOTE_CHARS
 from acemem.memory.scope import GLOBAL
@@ -40,7 +41,6 @@ MOST_QUOTES = 6
 LEAST_SHARE = 1 / 2  # of a line's words that its records must hold, see the check of extracted insights
 LONGEST = 400  # characters of a line
 _CODE = re.compile(r"`([^`\n]+)`")
-_ID = re.compile(r"\[mem:([0-9a-z]+)\]\s*$")
 _FORBIDS = re.compile(r"\b(?:not|never|avoid|without|instead of|nie|nicht|kein\w*|ohne)\b|n't\b", re.IGNORECASE)
 
 
@@ -144,7 +144,7 @@ class _Judge:
             return str(refused)
         except AcememError as error:
             return str(error)
-        withdrawn = [found[1] for line in old if line not in content and (found := _ID.search(line))]
+        withdrawn = _named(line for line in old if line not in content)
         if not new and not withdrawn:
             return "says nothing that does not stand there"
         try:
@@ -171,7 +171,7 @@ class _Judge:
             root=str(ground.project.root),
             source_sessions=tuple(witnesses.values()),
             evidence=_quotes(cited),
-            bullets=tuple(found[1] for line in content.splitlines() if line not in old and (found := _ID.search(line))),
+            bullets=tuple(_named(line for line in content.splitlines() if line not in old)),
             statements=tuple(new),
             withdraws=tuple(withdrawn),
             base=base,
@@ -249,7 +249,7 @@ class _Judge:
 
     def _with_id(self, line: str, said: str) -> str:
         """The line with the id of the bullet that says the same, so that it can be cited, and taken out again."""
-        if _ID.search(line) or line.startswith("#"):
+        if ENDING_ID.search(line) or line.startswith("#"):
             return line
         bullets = list(self.shown.bullets.values())
         at = self.ground.likeness.same(said, [bullet.text for bullet in bullets])
@@ -289,3 +289,8 @@ def safe_or_nothing(text: str) -> str:
         return safe_content(text)
     except AcememError:
         return ""
+
+
+def _named(lines: Iterable[str]) -> list[str]:
+    """The ids of the bullets that lines end with."""
+    return [found[1] for line in lines if (found := ENDING_ID.search(line))]

@@ -16,7 +16,7 @@ from acemem.memory.scope import Project
 
 OF_USER = (".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md", ".config/opencode/AGENTS.md")
 MOST_BYTES = 400_000  # of one file: what is longer is no context file
-_ID = re.compile(r"(?<!\s)\s*+\[mem:([0-9a-z]+)\]\s*+$")
+ENDING_ID = re.compile(r"(?<!\s)\s*+\[mem:([0-9a-z]+)\]\s*+$")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])")
 
 
@@ -122,10 +122,10 @@ def _lines(name: str, path: Path, document: bytes) -> Iterator[Line]:
     parts = sections(text)
     for item in items(text):
         holders = [section for section in parts if section.body <= item.start < section.end]
-        named = _ID.search(item.text)
+        named = ENDING_ID.search(item.text)
         yield Line(
             name,
-            _ID.sub("", item.text),
+            ENDING_ID.sub("", item.text),
             named[1] if named else None,
             inside is not None and first <= item.start <= last,
             max(holders, key=lambda section: section.start, default=None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acemem import Memory
-from acemem.memory.attribution.uses import prompt_hash
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.models import Draft, Event
 from acemem.memory.sessions.event import Session, SessionEvent
 from tests.conftest import NOON
@@ -54,5 +54,5 @@ def show(
         {"id": id, "rank": at, "rank_score": 1.0, "relevance": 0.5, "parts": {}} for at, id in enumerate(bullets, 1)
     ]
     name = f"r{memory.home.ledger.head():08x}"
-    data = {"receipt": name, "agent": "claude-code", "prompt_hash": prompt_hash(prompt), "hits": hits, **changes}
+    data = {"receipt": name, "agent": "claude-code", "prompt_hash": fingerprint(prompt), "hits": hits, **changes}
     return memory.keep_receipt(Draft("receipt", session=session, data=data))

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from acemem.memory.attribution.uses import Used, prompt_hash, shown_at, uses
+from acemem.memory.attribution.uses import Used, shown_at, uses
+from acemem.memory.fingerprint import fingerprint
 from acemem.memory.learn.offline.conversation import Conversation
 from acemem.memory.models import Event
 from acemem.memory.sessions.event import Session
@@ -83,7 +84,7 @@ def test_what_a_cited_bullet_tells_is_no_sign_of_another() -> None:
 
 
 def receipt(seq: int, at: float, prompt: str, *ids: str, **further: str) -> Event:
-    data = {"receipt": f"r{seq}", "prompt_hash": prompt_hash(prompt), "hits": [{"id": id} for id in ids], **further}
+    data = {"receipt": f"r{seq}", "prompt_hash": fingerprint(prompt), "hits": [{"id": id} for id in ids], **further}
     return Event(seq, at, "receipt", None, None, "s", data)
 
 
